@@ -1,3 +1,4 @@
+import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 
 /** The variables of a process. */
@@ -16,6 +17,8 @@ export type AgentEvent =
   /** It stopped at this call of its own question tool and can be resumed with the answer as the call's result. */
   | { kind: "deferred"; callId: string; name: string; input: unknown }
   | { kind: "usage"; usage: Usage }
+  /** Its account may not use the model until then. */
+  | { kind: "limit"; endsAt: Instant }
   /** Its own report of the end; more lines may follow. Without a text, what it said before are its last words. */
   | { kind: "ended"; result: RunResult; text?: string; structured?: unknown }
   /** Something worth a line in the log. */
@@ -123,6 +126,8 @@ export interface Agent {
   name: string;
   /** The name of its program. */
   program: string;
+  /** Whether it ends by itself after so many turns or dollars; askd refuses such limits for other agents. */
+  hasLimits?: boolean;
   /** Finds the prompt among the arguments that a user gave. */
   parseArgs(args: readonly string[]): ParsedArgs;
   /**

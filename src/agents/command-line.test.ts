@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Agent, Task } from "./agent.ts";
 import { claude } from "./claude/claude.ts";
 import { codex } from "./codex/codex.ts";
 import { command } from "./command/command.ts";
 import { gemini } from "./gemini/gemini.ts";
+import { IDS } from "../../test/builders.ts";
+import { taskOf } from "./runner/launch.ts";
 import { opencode } from "./opencode/opencode.ts";
 
 function aTask(fields: Partial<Task> = {}): Task {
@@ -272,6 +274,55 @@ describe("Claude Code", () => {
     const limits = { maxTurns: 5, budgetUsd: 1.5 };
     expect(started(claude, ["-p", "x"], limits).argv.join(" ")).toContain("--max-turns 5 --max-budget-usd 1.5");
     expect(started(claude, ["-p", "x", "--max-turns", "9"], limits).argv.join(" ")).not.toContain("--max-turns 5");
+  });
+});
+
+test.each([
+  ["Codex", codex],
+  ["Gemini CLI", gemini],
+  ["OpenCode", opencode],
+])("%s is not offered the tool that answers Claude Code's permission prompts", (_, agent) => {
+  const start = started(agent, ["Do it."], { promptTool: "approve" });
+  expect(JSON.stringify([start.argv, start.env, start.files])).not.toContain("cancel_question,approve");
+});
+
+test.each([claude, codex, gemini, opencode, command])("$name is told the live window of its run", (agent) => {
+  expect(started(agent, ["x"], { liveWindowMs: 20_000 }).env).toMatchObject({ ASKD_LIVE_WINDOW: "20s" });
+});
+
+test("the limits of a run count over all its starts", () => {
+  const launch = {
+    agent: "claude",
+    program: "/bin/claude",
+    args: [],
+    dir: "/",
+    env: {},
+    options: { maxTurns: 4, budgetUsd: 0.012 },
+  };
+  const at = { epoch: 2, runDir: "/runs/1", askd: ["askd"], liveWindowMs: 1000, version: undefined };
+  const used = { turns: 3, costUsd: 0.01, inputTokens: 0, outputTokens: 0 };
+  const left = (row: typeof used) => claude.start(taskOf({ id: IDS.run() }, at, launch, row)).argv.join(" ");
+  expect(left(used)).toMatch(/--max-turns 1 --max-budget-usd 0\.002/);
+  expect(left({ ...used, turns: 9, costUsd: 1 })).toMatch(/--max-turns 1 --max-budget-usd 0\.000001/);
+});
+
+describe("how to ask by a result", () => {
+  const SCHEMA = JSON.stringify({ properties: { status: { enum: ["completed", "needs_input"] } } });
+
+  test("is told to Claude Code where its result can ask", () => {
+    const start = started(claude, ["-p", "Do it.", "--json-schema", SCHEMA]);
+    expect(start.stdin).toMatch(/^Do it\.\n\n## Asking a person\n\nEnd with a JSON object\.[^]*"needs_input"/);
+    expect(started(claude, ["-p", "Do it.", "--json-schema", "{}"]).stdin).toBe("Do it.");
+  });
+
+  test("is told to Codex where its result can ask", () => {
+    const dir = mkdtempSync(join(tmpdir(), "askd-schema-"));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    writeFileSync(join(dir, "asks.json"), SCHEMA);
+    writeFileSync(join(dir, "plain.json"), "{}");
+    const said = (file: string) => started(codex, ["exec", "--output-schema", file, "Do it."], { dir }).stdin;
+    expect(said("asks.json")).toContain("End with a JSON object.");
+    expect([said("plain.json"), said("missing.json")]).toEqual(["Do it.", "Do it."]);
   });
 });
 

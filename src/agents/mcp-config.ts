@@ -20,16 +20,17 @@ export const OWN_VARIABLES: readonly string[] = [
   "ASKD_URL",
   "ASKD_ON_TIMEOUT",
   "ASKD_MAX_QUESTIONS",
+  "ASKD_LIVE_WINDOW",
   "XDG_CONFIG_HOME",
   "XDG_DATA_HOME",
   "XDG_STATE_HOME",
   "XDG_RUNTIME_DIR",
 ];
 
-/** The command of the MCP server that speaks for this run. */
-export function serverArgv(task: Task): string[] {
+/** The command of the MCP server that speaks for this run, with a tool for permission prompts where the agent uses one. */
+export function serverArgv(task: Task, promptTool?: string): string[] {
   const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
-  const tools = task.promptTool === undefined ? [] : ["--tools", [...TOOLS, task.promptTool].join(",")];
+  const tools = promptTool === undefined ? [] : ["--tools", [...TOOLS, promptTool].join(",")];
   return [...task.askd, "mcp", "--hold", hold, ...tools, "--run-file", join(task.runDir, RUN_FILE)];
 }
 
@@ -40,8 +41,10 @@ export function patienceSeconds(task: Task): number {
 
 /** The common part of every start: the run in the environment, and in a file for agents that scrub it. */
 export function commonStart(task: Task): Pick<Start, "env" | "files"> {
-  const env = { ASKD_RUN: task.runId, ASKD_EPOCH: String(task.epoch) };
-  const told = { ...env, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };
+  const run = { ASKD_RUN: task.runId, ASKD_EPOCH: String(task.epoch) };
+  // For servers and hooks of ours that the user's own settings start, and for agents that a command starts.
+  const env = { ...run, ASKD_LIVE_WINDOW: `${Math.ceil(task.liveWindowMs / SECOND_MS)}s` };
+  const told = { ...run, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };
   const lines = Object.entries(told).map(([name, value]) => `${name}=${value}\n`);
   return { env, files: [{ name: RUN_FILE, text: lines.join("") }] };
 }

@@ -25,7 +25,9 @@ describe("the built program with files", () => {
     writeFileSync(join(at.project, "askd.toml"), '[questions]\ntimeout = "1h"\non_timeout = "skip"\n');
     expect(await at.type("run", "--agent", "nightly", "Add caching")).toMatchObject({ exit: 0 });
     await at.state("1", "waiting_input");
-    expect(readFileSync(join(at.project, "prompt.txt"), "utf8")).toContain("Add caching");
+    expect(readFileSync(join(at.project, "prompt.txt"), "utf8")).toMatch(
+      /^Add caching\n\n## Asking a person\n[^]*<<ASK_HUMAN>>/,
+    );
     const { stdout } = await at.type("list", "--json=asked_at,due_at,on_timeout");
     const [question] = JSON.parse(stdout.toString()) as Array<{
       asked_at: string;

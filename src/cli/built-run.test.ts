@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { BuiltScene } from "../../test/built.ts";
+import { BIN, BuiltScene } from "../../test/built.ts";
 import { until } from "../../test/run-dir.ts";
 
 const ASKS = `#!/bin/sh
@@ -164,6 +164,64 @@ describe("run --wait of a command that never asks", () => {
       expect(stderr).toContain("to stderr\n");
     },
   );
+});
+
+test("the input of run is the input of its command, and the prompt of its agent", async () => {
+  const at = new BuiltScene();
+  at.program("agent.sh", "#!/bin/sh\ncat\n");
+  at.program("claude", '#!/bin/sh\n[ "$1" = --version ] && exit 0\ncat > prompt.txt\n');
+  const env = { PATH: process.env["PATH"], HOME: at.home, ASKD_HOME: at.home };
+  const typed = (input: string, ...words: string[]) =>
+    spawnSync(process.execPath, [BIN, "run", "--wait", "--", ...words], {
+      cwd: at.project,
+      env,
+      input,
+      encoding: "utf8",
+    });
+  expect(typed("first\nsecond\n", "./agent.sh")).toMatchObject({ status: 0, stdout: "first\nsecond\n" });
+  typed("Fix the login bug.\n", "./claude", "-p");
+  expect(readFileSync(join(at.project, "prompt.txt"), "utf8")).toBe("Fix the login bug.\n");
+});
+
+test("a command that asks and does not end is stopped at once", async () => {
+  const at = new BuiltScene();
+  at.program("agent.sh", `${ASKS}sleep 60\n`);
+  await at.type("run", "--", "./agent.sh");
+  await until("it has asked", async () => (await at.type("list", "--json=id")).stdout.toString().includes("q_"));
+  const askedAt = performance.now();
+  await at.state("1", "waiting_input");
+  expect(performance.now() - askedAt).toBeLessThan(10_000);
+});
+
+describe("run --wait of a command whose question cannot be read", () => {
+  test.each([
+    ["a marker without JSON", "<<ASK_HUMAN>> {question: Redis?} <</ASK_HUMAN>>", "holds no valid JSON"],
+    ["a marker that is not closed", '<<ASK_HUMAN>> {"question": "Redis?"}', "is not closed"],
+    ["a marker without a question", '<<ASK_HUMAN>> {"ask": "Redis?"} <</ASK_HUMAN>>', 'holds no "question"'],
+    ["a broken result", '{"status": "needs_input", "question": Redis?}', "cannot be read"],
+    [
+      "a question that is too long",
+      `<<ASK_HUMAN>>{"question":"${"x".repeat(20_000)}"}<</ASK_HUMAN>>`,
+      "It wanted to ask",
+    ],
+  ])("exits with 11 for %s, and every view says so", async (_, printed, why) => {
+    const at = new BuiltScene();
+    at.program("agent.sh", `#!/bin/sh\ncat <<'END'\n${printed}\nEND\n`);
+    const { exit, stdout, stderr } = await at.type("run", "--wait", "--name", "cache", "--", "./agent.sh");
+    expect({ exit, stdout: stdout.toString() }).toEqual({ exit: 11, stdout: `${printed}\n` });
+    expect(stderr).toContain("❓ It may have asked: ");
+    expect(stderr).toContain(why);
+    const status = (await at.type("status")).stdout.toString();
+    expect(status).toContain("#1 cache ? completed (may have asked: see the log)\n      It may have asked: ");
+    expect(status).not.toContain("✓");
+    const shown = (await at.type("show", "1")).stdout.toString();
+    expect(shown).toContain("Status: completed (may have asked: see the log)\nWarning: It may have asked: ");
+    expect((await at.type("logs", "1")).stderr).toContain(why);
+    expect((await at.type("logs", "1", "-f")).stderr).toContain(why);
+    expect(JSON.parse((await at.type("show", "1", "--json=may_have_asked")).stdout.toString())).toEqual({
+      may_have_asked: true,
+    });
+  });
 });
 
 describe("a run that is refused", () => {

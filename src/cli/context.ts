@@ -25,6 +25,8 @@ export interface Input {
   isTty: boolean;
   /** Reads to the end; refuses more than this many bytes. */
   readAll(limitBytes: number): Promise<string>;
+  /** Reads a redirected input to its end; undefined at a terminal, and where nothing comes soon. */
+  readPiped?(limitBytes: number): Promise<string | undefined>;
   /** Reads one line; undefined at the end of input. */
   readLine(signal?: AbortSignal): Promise<string | undefined>;
 }

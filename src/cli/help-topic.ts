@@ -21,6 +21,7 @@ const EXIT_CODE_MEANING: Readonly<Record<ExitCodeName, string>> = {
   pending: "still pending",
   timedOut: "timed out without an answer",
   cancelled: "cancelled or skipped",
+  mayHaveAsked: "the run may have asked something that could not be read",
   interrupted: "interrupted",
 };
 

@@ -213,6 +213,8 @@ function inputFrom(process: NodeJS.Process): Input {
       return isTerminal(0);
     },
     readAll: async (limitBytes) => (await import("./terminal/child-process.ts")).readAll(process.stdin, limitBytes),
+    readPiped: async (limitBytes) =>
+      isTerminal(0) ? undefined : (await import("./terminal/child-process.ts")).readPiped(process.stdin, limitBytes),
     readLine: async (signal) =>
       (await import("./terminal/child-process.ts")).readLine(process.stdin, process.stderr, signal),
   };

@@ -12,6 +12,7 @@ import type {
   Task,
   Witnessed,
 } from "../agent.ts";
+import { NEEDS_INPUT, howToAskByResult } from "../../core/run/how-to-ask.ts";
 import { readClaude } from "./output.ts";
 import { canDo, makeSettings } from "./settings.ts";
 import { type Json, listAt, textAt, wordsAt, readJsonLine } from "../json.ts";
@@ -75,6 +76,7 @@ const OPTIONS: OptionTable = [
 export const claude: Agent = {
   name: "claude",
   program: "claude",
+  hasLimits: true,
   parseArgs,
   optionsToResume,
   start(task) {
@@ -84,7 +86,7 @@ export const claude: Agent = {
     );
     const session = isChosen ? findOption(pieces, "--session-id") : chooseSession(task);
     const args = isChosen || session === undefined ? [] : ["--session-id", session];
-    return { ...build(task, pieces, args), stdin: task.prompt, session };
+    return { ...build(task, pieces, args), stdin: promptOf(task, pieces), session };
   },
   resume(task, how: Resume) {
     const own = withoutOptions(
@@ -104,6 +106,12 @@ export const claude: Agent = {
   findSessions,
   takeover: (session, program) => [program, "--resume", session],
 };
+
+/** The prompt; where the result has a schema with our status, it says how to ask by it. */
+function promptOf({ prompt }: Task, pieces: readonly Piece[]): string | undefined {
+  const isAskedByResult = findOption(pieces, "--json-schema")?.includes(NEEDS_INPUT) === true;
+  return prompt !== undefined && isAskedByResult ? `${prompt}\n\n${howToAskByResult()}` : prompt;
+}
 
 /** The prompt is the word behind -p, or the last word of all. */
 function parseArgs(args: readonly string[]): ParsedArgs {
@@ -180,7 +188,7 @@ interface Doors {
 
 /** How it can ask: by its own question tool where its version can wait for the answer, by ours in any case. */
 function openDoors(task: Task, pieces: readonly Piece[]): Doors {
-  const [command, ...args] = serverArgv(task);
+  const [command, ...args] = serverArgv(task, task.promptTool);
   const server = { type: "stdio", command, args, alwaysLoad: true };
   const doors: Doors = {
     args: ["--mcp-config", join(task.runDir, MCP_FILE), "--allowedTools", TOOLS],

@@ -168,7 +168,7 @@ function sayTool(call: HookCall, reply: HookReply, delimiter: string): Record<st
   return {
     permissionDecision: "allow",
     ...(call.is === "question" && { updatedInput: answeredInput(call, reply.read, delimiter) }),
-    additionalContext: provenanceMessage(reply.read, delimiter),
+    additionalContext: [provenanceMessage(reply.read, delimiter), reply.note].filter(Boolean).join("\n\n"),
   };
 }
 

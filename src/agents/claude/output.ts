@@ -1,6 +1,8 @@
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
+import { SECOND_MS, instant } from "../../core/instant.ts";
 import { NOT_LOGGED_IN } from "../../core/run/run.ts";
 import type { AgentEvent, Usage } from "../agent.ts";
+import { readApiFailure } from "../api-failure.ts";
 import { type Json, isJson, listAt, numberAt, textAt, textsAt, valueAt, wordsAt } from "../json.ts";
 
 /** How it says that it cannot use its model for want of a login or a key that is good. */
@@ -17,10 +19,18 @@ export function readClaude(line: Json): AgentEvent[] {
       return listAt(line, "message", "content").flatMap(readShown);
     case "result":
       return readResultLine(line);
+    case "rate_limit_event":
+      return readLimit(valueAt(line, "rate_limit_info"));
     default:
       // Pieces of words (stream_event) come again as whole ones.
       return [];
   }
+}
+
+function readLimit(limit: unknown): AgentEvent[] {
+  const seconds = numberAt(limit, "resetsAt");
+  if (textAt(limit, "status") !== "rejected" || seconds === undefined) return [];
+  return [{ kind: "limit", endsAt: instant(seconds * SECOND_MS) }];
 }
 
 /** Text of a subagent, or of the program about a failure, is not the agent's own. */
@@ -89,7 +99,10 @@ function readEnd(line: Json): RunResult {
   const said = [textAt(line, "result") ?? "", ...(textsAt(line, "errors") ?? [])].filter(Boolean).join("\n");
   const known = subtype && subtype !== "success" ? subtype : (reason ?? "agent_error");
   const isLoggedOut = reason === "api_error" && LOGGED_OUT.test(said);
-  return { status: "failed", reason: isLoggedOut ? NOT_LOGGED_IN : known, ...(said !== "" && { summary: said }) };
+  const summary = said === "" ? undefined : said;
+  if (isLoggedOut) return { status: "failed", reason: NOT_LOGGED_IN, ...(summary && { summary }) };
+  const failure = reason === "api_error" ? readApiFailure(said, numberAt(line, "api_error_status")) : {};
+  return { status: "failed", reason: known, ...(summary && { summary }), ...failure };
 }
 
 /** Cost and tokens count from the session's first start, over all resumes; turns since the last result. */

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { NEEDS_INPUT, howToAskByResult } from "../../core/run/how-to-ask.ts";
 import {
   type Agent,
   type Evidence,
@@ -49,7 +51,7 @@ export const codex: Agent = {
   parseArgs,
   start(task) {
     const { before, options, words } = takeApart(task.args);
-    const stdin = task.prompt;
+    const stdin = promptOf(task, options);
     return { ...build(task, before, options, [...words, ...(stdin === undefined ? [] : ["-"])]), stdin };
   },
   resume(task, how) {
@@ -64,6 +66,21 @@ export const codex: Agent = {
   findSessions,
   takeover: (session, program) => [program, "resume", session],
 };
+
+/** The prompt; where the result has a schema with our status, it says how to ask by it. */
+function promptOf({ prompt, dir }: Task, options: readonly Piece[]): string | undefined {
+  const schema = findOption(options, "--output-schema");
+  if (prompt === undefined || schema === undefined) return prompt;
+  return isNamedIn(resolve(dir, schema)) ? `${prompt}\n\n${howToAskByResult()}` : prompt;
+}
+
+function isNamedIn(file: string): boolean {
+  try {
+    return readFileSync(file, "utf8").includes(NEEDS_INPUT);
+  } catch {
+    return false; // Codex itself complains
+  }
+}
 
 /** The prompt is the last word that is no command and no session. */
 function parseArgs(args: readonly string[]): ParsedArgs {

@@ -93,11 +93,9 @@ function build(task: Task, pieces: readonly Piece[], session: readonly string[])
   const kept = writePieces(withoutOptions(pieces, "--output-format"));
   const isConfigured = mayConfigure(task);
   const path = join(task.runDir, SETTINGS_FILE);
-  // A server or hook of ours in the user's own settings goes before what is given along here.
-  const window = { ASKD_LIVE_WINDOW: `${Math.ceil(task.liveWindowMs / SECOND_MS)}s` };
   return {
     argv: [task.program, ...kept, "--output-format", "stream-json", ...session],
-    env: { ...env, ...window, ...(isConfigured && { [SETTINGS_ENV]: path }) },
+    env: { ...env, ...(isConfigured && { [SETTINGS_ENV]: path }) },
     files: [...files, ...(isConfigured ? [{ name: SETTINGS_FILE, text: makeSettings(task) }] : [])],
     stdin: undefined,
     session: undefined,

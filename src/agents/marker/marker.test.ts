@@ -7,6 +7,10 @@ const OPEN = "<<ASK_HUMAN>>";
 const CLOSE = "<</ASK_HUMAN>>";
 const mark = (json: string) => `${OPEN}\n${json}\n${CLOSE}`;
 
+/** Lines as a log writes them, each at its own time. */
+const times = (...lines: string[]) =>
+  lines.map((line, index) => `2026-01-01T00:00:${9 + index}.${index}Z INFO ${line}`).join("\n");
+
 /** Everything that is found in these pieces, and at their end. */
 function scan(...pieces: string[]): MarkerQuestion[] {
   const scanner = new MarkerScanner();
@@ -33,6 +37,21 @@ describe("a marked question", () => {
     ["that follows a cut one", `${OPEN} {"question":"A ${mark('{"question":"B?"}')}`, "B?"],
     ["that follows a cut one of the other kind", `<<GZA_QUESTION>> {"q ${mark('{"question":"B?"}')}`, "B?"],
     ["that speaks of markers", mark(`{"question":"Is ${OPEN} or ${CLOSE} right?"}`), `Is ${OPEN} or ${CLOSE} right?`],
+    ["in colours", `\x1b[32m${OPEN}\x1b[0m\n\x1b[1;36m{"question": \x1b[0m"A?"}\n\x1b]0;title\x07${CLOSE}`, "A?"],
+    ["with a colour inside of its marker", `<<\x1b[1mASK_HUMAN>>{"question":"A?"}<</ASK\x1b[0m_HUMAN>>`, "A?"],
+    ["with a time before each line", times(OPEN, '{"question":', '  "A?"}', CLOSE), "A?"],
+    ["with a time before each line and its end behind it", times(OPEN, `{"question":"A?"} ${CLOSE}`), "A?"],
+    ["with a name before each line", `[api-1] ${OPEN}\n[api-1] {"question":"A?"}\n[api-1] ${CLOSE}`, "A?"],
+    ["as a quotation", `> ${OPEN}\n> {"question":"A?"}\n> ${CLOSE}`, "A?"],
+    ["with a fence inside", mark('```json\n{"question":"A?"}\n```'), "A?"],
+    ["with a fence on one line", mark('```{"question":"A?"}```'), "A?"],
+    ["with a comma before its end", mark('{"question":"A?",\n}'), "A?"],
+    ["with a comma behind it", mark('{"question":"A?"},'), "A?"],
+    ["with a line break in its text", mark('{"question":"A\nor B?"}'), "A\nor B?"],
+    ["with a comma in its text", mark('{"question":"A,} or B,]?",}'), "A,} or B,]?"],
+    ["inside of a JSON line", JSON.stringify({ level: 30, msg: mark('{"question":"A \\"or\\" B?"}') }), 'A "or" B?'],
+    ["inside of a JSON line inside of another", JSON.stringify(JSON.stringify([mark('{"question":"A?"}')])), "A?"],
+    ["as a JSON text", mark(JSON.stringify('{"question":"A?"}')), "A?"],
     ["that holds brackets", mark('{"question":"a <<b>> {c} d?"}'), "a <<b>> {c} d?"],
   ])("is found %s", (_, text, question) => {
     expect(questions(scan(text))).toEqual([{ question }]);
@@ -114,6 +133,9 @@ test.each([
   ["pairs of brackets", "", "<< ".repeat(20)],
   ["spaces in an unclosed marker", OPEN, " ".repeat(64)],
   ["spaces and closings", `${OPEN}{`, `${" ".repeat(50)}${CLOSE}`],
+  ["closings behind commas", `${OPEN} {"question":"`, `,${CLOSE}`],
+  ["escape sequences", OPEN, "\x1b[1m\x1b]0;"],
+  ["prefixes", OPEN, "1 2 3 x\n"],
   ["single characters", `${OPEN} {"question":"`, "x"],
 ])("words full of %s are searched in linear time", (_, start, piece) => {
   const scanner = new MarkerScanner();

@@ -1,10 +1,14 @@
 import { MARKER_CLOSE, MARKER_OPEN } from "../../core/run/how-to-ask.ts";
-import { type Json, parseJson } from "../json.ts";
+import type { Json } from "../json.ts";
+import { EscapeFilter } from "./escape-sequence.ts";
+import { readMarkerBody } from "./marker-body.ts";
 
 /** The longest marker: a question and its context at their limits, with room for escapes. */
 const MAX_CHARS = 128 * 1024;
 /** An agent that writes broken markers all day fills no log. */
 const MAX_WARNINGS = 20;
+/** How often a body is read at a closing marker that may stand inside of a string. */
+const MAX_TRIES = 4;
 
 /** The markers that are known, each with the words of its sample, which is never a question. */
 const KINDS = [
@@ -36,6 +40,7 @@ export type MarkerQuestion = { kind: "question"; input: Json } | { kind: "warnin
 export class MarkerScanner {
   /** The end of the words, when it may be the beginning of a token. */
   #tail = "";
+  readonly #escapes = new EscapeFilter();
   /** The marker that is open, and the latest that was opened inside: the first may never have been meant. */
   #opened: Body[] = [];
   #isDone = false;
@@ -50,7 +55,7 @@ export class MarkerScanner {
   push(words: string): MarkerQuestion[] {
     if (this.#isDone || words === "") return [];
     const found: MarkerQuestion[] = [];
-    const text = this.#tail + words;
+    const text = this.#tail + this.#escapes.push(words);
     let from = 0;
     let at = findToken(text, from);
     for (; at >= 0; at = findToken(text, from)) {
@@ -79,11 +84,12 @@ export class MarkerScanner {
     const bodies = this.#opened.filter((body) => body.kind === kind);
     if (bodies.length === 0) return [];
     const isEnd = bodies.some((body) => body.lastChar(text, at) === "}");
+    const mayGoOn = !isEnd && bodies.some((body) => body.isObject(text, at));
+    const read = bodies.filter((body) => !mayGoOn || body.mayTry()).map((body) => body.read(text, at));
+    const input = read.map(readMarkerBody).find((parsed) => parsed !== undefined);
     // A closing marker inside of a string closes nothing; the JSON goes on.
-    if (!isEnd && bodies.some((body) => body.isObject(text, at))) return [];
+    if (!input && mayGoOn) return [];
     this.#opened = this.#opened.filter((body) => body.kind !== kind);
-    const inputs = isEnd ? bodies.map((body) => parseJson(body.read(text, at))) : [];
-    const input = inputs.find((parsed) => parsed !== undefined);
     if (!input) return this.#warn(`${kind.open} holds no valid JSON`);
     const { question } = input;
     if (typeof question !== "string" || question.trim() === "") return this.#warn(`${kind.open} holds no "question"`);
@@ -116,6 +122,7 @@ class Body {
   #from: number;
   #firstChar = "";
   #lastChar = "";
+  #tries = 0;
 
   constructor(kind: Kind, from: number) {
     this.kind = kind;
@@ -146,6 +153,12 @@ class Body {
     let at = end;
     while (at > this.#from && isSpace(text.charCodeAt(at - 1))) at -= 1;
     return at > this.#from ? text.charAt(at - 1) : this.#lastChar;
+  }
+
+  /** Reading again and again at closing markers inside of a string would take quadratic time. */
+  mayTry(): boolean {
+    this.#tries += 1;
+    return this.#tries <= MAX_TRIES;
   }
 
   read(text: string, end: number): string {

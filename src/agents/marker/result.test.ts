@@ -11,6 +11,8 @@ describe("a result is read", () => {
   test.each([
     ["bare", json(DONE)],
     ["indented", json(DONE, undefined, 2)],
+    ["in colours", `\x1b[32m${json(DONE)}\x1b[0m`],
+    ["with a trailing comma", `{"status":"completed","summary":"Done.",}`],
     ["after words", `It works.\n\n${json(DONE)}`],
     ["before words", `${json(DONE)}\nThat is all.`],
     ["fenced", `Here:\n\`\`\`json\n${json(DONE)}\n\`\`\`\n`],

@@ -1,11 +1,14 @@
 import { z } from "zod";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
 import { type Json, isJson, parseJson } from "../json.ts";
+import { withoutEscapes } from "./escape-sequence.ts";
+import { parseRepaired } from "./marker-body.ts";
 
 /** Longer last words are looked through from here on; a result stands at their end. */
 const MAX_CHARS = 4 * 1024 * 1024;
 /** Closing braces that belong to nothing cost a search each, so there is an end to them. */
 const MAX_LOOSE = 16;
+const NEEDS_INPUT = /"status\\?"\s*:\s*\\?"needs_input\\?"/;
 
 /** Text that is no text, or a list of something else, is left out and spoils nothing. */
 const Words = z.string().optional().catch(undefined);
@@ -27,7 +30,7 @@ export interface ReportedResult {
 
 /** Reads the result that an agent ended with: a structured one, or the last JSON object of its last words. */
 export function readResult(last: { text: string; structured?: unknown }): ReportedResult | undefined {
-  const found = isJson(last.structured) ? last.structured : findLastObject(last.text);
+  const found = isJson(last.structured) ? last.structured : findLastObject(withoutEscapes(last.text));
   const parsed = Result.safeParse(found);
   if (!parsed.success) return undefined;
   const { status, summary, details, issues, question, ...rest } = parsed.data;
@@ -40,13 +43,19 @@ export function readResult(last: { text: string; structured?: unknown }): Report
   return { result, ask: { ...rest, question: asked, ...(details && { details }) } };
 }
 
+/** Says whether words hold a result that needs input, wherever it stands and however broken it is. */
+export function mentionsNeedsInput(text: string): boolean {
+  return NEEDS_INPUT.test(withoutEscapes(text));
+}
+
 /** The last whole JSON object of a text, bare or fenced, with or without words around it. */
 export function findLastObject(text: string): Json | undefined {
   const from = Math.max(0, text.length - MAX_CHARS);
   let end = text.lastIndexOf("}");
   for (let loose = 0; end >= from && loose < MAX_LOOSE;) {
     const start = findStart(text, from, end);
-    const found = start < 0 ? undefined : parseJson(text.slice(start, end + 1));
+    const object = start < 0 ? undefined : text.slice(start, end + 1);
+    const found = object === undefined ? undefined : (parseJson(object) ?? parseRepaired(object));
     if (found) return found;
     if (start < 0) loose += 1;
     end = text.lastIndexOf("}", (start < 0 ? end : start) - 1);

@@ -9,6 +9,7 @@ import { type Rules, rulesForRun } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
+import { readApiFailure } from "../api-failure.ts";
 import { mirrorRunOrNote } from "./state-mirror.ts";
 import { isGiven } from "../marker/echo.ts";
 import type { Json } from "../json.ts";
@@ -33,6 +34,8 @@ import { join } from "node:path";
 const KEEP_MS = 2_000;
 /** How long an agent may take to end after it asked in its text. */
 const ASKED_GRACE_MS = 15_000;
+/** The same for a command, which was not told to stop and waits for nothing. */
+const COMMAND_GRACE_MS = 500;
 const SUMMARY_CHARS = 2_000;
 /** The shell's exit code offset for signals: HUP, INT, KILL and TERM come from outside. */
 const SIGNALLED = 128;
@@ -66,6 +69,8 @@ export class Follower {
   #checkedMarks = 0;
   #hasSpoken = false;
   #isToolless = false;
+  /** Why its last question was refused. */
+  #refusedAsk: string | undefined;
 
   constructor(deps: RunFollowerDeps) {
     this.#deps = deps;
@@ -164,11 +169,12 @@ export class Follower {
   }
 
   #stopSoon(): void {
-    const { runDir, runId, by, leave } = this.#deps;
+    const { runDir, runId, by, leave, agent } = this.#deps;
+    const graceMs = agent.program === "" ? COMMAND_GRACE_MS : ASKED_GRACE_MS;
     // The agent was asked to stop after asking; if it does not, it is stopped.
     const timer = setTimeout(() => {
       void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
-    }, ASKED_GRACE_MS).unref();
+    }, graceMs).unref();
     leave.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
 
@@ -183,7 +189,8 @@ export class Follower {
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      note(`It wanted to ask, but: ${error.message}`);
+      this.#refusedAsk = `It wanted to ask, but: ${error.message}`;
+      note(this.#refusedAsk);
       return false;
     }
   }
@@ -213,7 +220,11 @@ export class Follower {
     await saveTreeFingerprint(runDir, launch.dir);
     this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
-    const result = await this.#resultOf(how);
+    const mayHaveAsked = this.#refusedAsk ?? this.#output.mayHaveAsked;
+    const ended = await this.#resultOf(how);
+    const isUnknown = ended.reason === "agent_error" && this.#deps.agent.program !== "";
+    const failure = isUnknown ? readApiFailure(ended.summary ?? "") : {};
+    const result: RunResult = { ...ended, ...failure, mayHaveAsked };
     this.#deps.onStep?.("ending");
     const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endOwnedRun(read, by, result, at));
     this.#deps.onStep?.("ended");

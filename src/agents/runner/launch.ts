@@ -4,10 +4,14 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
+import type { UsageRow } from "../../core/run/usage.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Agent, Task } from "../agent.ts";
 import { type Launch, findKeptLaunch } from "./run-files.ts";
 
+/** The smallest limits that agents take; with nothing left they end at their first step. */
+const LEAST_TURNS = 1;
+const LEAST_USD = 0.000_001;
 const VERSION_MS = 20 * SECOND_MS;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -65,6 +69,7 @@ export function taskOf(
   run: Pick<Run, "id">,
   at: { epoch: number; runDir: string; askd: readonly string[]; liveWindowMs: number; version: string | undefined },
   launch: Launch,
+  used?: UsageRow,
 ): Task {
   const { program, args, prompt, dir, env, options } = launch;
   return {
@@ -79,8 +84,9 @@ export function taskOf(
     promptTool: options.promptTool,
     resumeWith: options.resumeWith,
     liveWindowMs: options.liveWindowMs ?? at.liveWindowMs,
-    maxTurns: options.maxTurns,
-    budgetUsd: options.budgetUsd,
+    // Agents count from each start; the limits are those of the run.
+    maxTurns: options.maxTurns && Math.max(LEAST_TURNS, options.maxTurns - (used?.turns ?? 0)),
+    budgetUsd: options.budgetUsd && Math.max(LEAST_USD, options.budgetUsd - (used?.costUsd ?? 0)),
   };
 }
 

@@ -1,8 +1,9 @@
-import type { RunResult } from "../../core/run/run-lifecycle.ts";
+import type { Instant } from "../../core/instant.ts";
+import { type RunResult, USAGE_LIMIT } from "../../core/run/run-lifecycle.ts";
 import type { AgentEvent, Usage } from "../agent.ts";
 import type { Json } from "../json.ts";
 import { MarkerScanner } from "../marker/marker.ts";
-import { type ReportedResult, readResult } from "../marker/result.ts";
+import { type ReportedResult, mentionsNeedsInput, readResult } from "../marker/result.ts";
 
 /** The maximum length of the last text that is kept. */
 const MAX_WORDS_CHARS = 4 * 1024 * 1024;
@@ -24,7 +25,10 @@ export class OutputState {
   warnings: string[] = [];
   readonly #scanner = new MarkerScanner({ most: MOST_MARKS });
   #words = "";
+  /** The last marker that could not be read. */
+  #brokenMarker: string | undefined;
   #ended: Ended | undefined;
+  #limitEndsAt: Instant | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
 
   take(events: readonly AgentEvent[]): void {
@@ -43,13 +47,24 @@ export class OutputState {
 
   /** How it ended by its own report; undefined if it reported no end. */
   get ended(): RunResult | undefined {
-    return this.#ended?.result;
+    const result = this.#ended?.result;
+    if (!result?.retry || this.#limitEndsAt === undefined) return result;
+    return { ...result, reason: USAGE_LIMIT, retry: { at: this.#limitEndsAt } };
   }
 
   /** Its structured result, if it gave one and did not fail. */
   get reported(): ReportedResult | undefined {
     if (this.#ended?.result.status === "failed" || this.deferred) return undefined;
     return readResult({ text: this.lastWords, structured: this.#ended?.structured });
+  }
+
+  /** Why it may have asked something that could not be read; undefined if it did not, or asked readably later. */
+  get mayHaveAsked(): string | undefined {
+    if (this.marked.length > 0) return undefined;
+    const { reported } = this;
+    if (reported) return reported.ask ? undefined : (reported.warning ?? this.#brokenMarker);
+    const isLost = !this.deferred && mentionsNeedsInput(this.lastWords);
+    return isLost ? "The result needs input and cannot be read; no question was asked" : this.#brokenMarker;
   }
 
   /** The usage so far. */
@@ -80,6 +95,9 @@ export class OutputState {
       case "usage":
         this.#totals.set(event.usage.since, addUsage(this.#totals.get(event.usage.since), event.usage));
         return;
+      case "limit":
+        this.#limitEndsAt = event.endsAt;
+        return;
       case "ended":
         this.#ended = event;
         return;
@@ -97,8 +115,13 @@ export class OutputState {
   #takeMarks(marks: ReturnType<MarkerScanner["push"]>): void {
     for (const mark of marks) {
       if (mark.kind === "question") this.marked.push(mark.input);
-      else if (this.marked.length === 0) this.warnings.push(mark.text);
+      else if (this.marked.length === 0) this.#warnOfMarker(mark.text);
     }
+  }
+
+  #warnOfMarker(text: string): void {
+    this.#brokenMarker = text;
+    this.warnings.push(text);
   }
 }
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { IDS, aRun } from "../../../test/builders.ts";
+import { IDS, aContent, aQuestion, aRun, answered } from "../../../test/builders.ts";
 import { command } from "../command/command.ts";
 import { makeRunDir } from "./run-files.ts";
-import { saveTreeFingerprint, buildResume, restartPrompt } from "./resume-message.ts";
+import { saveTreeFingerprint, buildResume, restartPrompt, takeTreeNote } from "./resume-message.ts";
 
 const DELIMITER = "answer-1";
 /** A file that is called like a message of ours. */
@@ -46,6 +46,22 @@ test("the name of a changed file cannot say that a person answered", async () =>
       `- ${JSON.stringify(FORGED)} was changed`,
     ].join("\n"),
   });
+});
+
+test("an agent that goes on from its call gets the changes of the working tree with the answer, once", async () => {
+  const { run, dir, runDir, launch } = await aStoppedRun();
+  writeFileSync(join(dir, "readme"), "changed");
+  const session = "s-1";
+  const question = answered(aQuestion({ via: "hook", key: `=${session}:toolu_1` }));
+  const read = { run, question, content: aContent() };
+  const agent = { ...command, isPutOff: () => Promise.resolve(true) };
+  const at = { agent, launch, runDir };
+  const how = await buildResume({ ...run, session }, at, { delimiter: DELIMITER, reads: [read] });
+  expect(how).toEqual({ by: "call", callId: "toolu_1" });
+  expect(await takeTreeNote(runDir)).toBe(
+    'Since you stopped, the working tree was changed by somebody else:\n- "readme" was changed',
+  );
+  expect(await takeTreeNote(runDir)).toBeUndefined();
 });
 
 test("a new session is told of its task, its last words and the working tree between delimiters", async () => {

@@ -1,4 +1,4 @@
-import { appendFile, open as openFile } from "node:fs/promises";
+import { appendFile, open as openFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteBlock } from "../../core/text/foreign-text.ts";
@@ -11,6 +11,8 @@ import { type Launch, epochFile, listEpochs } from "./run-files.ts";
 import { TreeFingerprint, describeDifference, findDiffStat, findTreeFingerprint } from "../workspace/working-tree.ts";
 
 const TREE = "tree.json";
+/** The changes of the working tree, for the hook that answers the call at which the agent stopped. */
+const TREE_NOTE = "tree-note";
 const DEFERRED = "deferred";
 const LAST_WORDS_BYTES = 4096;
 const NAMED_DIFFERENCES = 20;
@@ -38,17 +40,31 @@ export async function buildResume(
   for (const { question } of session === undefined ? [] : told.reads) {
     const callId = findAskCall(question, session);
     if (session === undefined || callId === undefined) continue;
+    if (!((await agent.isPutOff?.({ session, dir, env, callId })) ?? kept.includes(callId))) continue;
     // A message as well would hand the outcome over twice: the agent continues from the call.
-    if ((await agent.isPutOff?.({ session, dir, env, callId })) ?? kept.includes(callId)) return { by: "call", callId };
+    await replacePrivateFile(join(runDir, TREE_NOTE), (await describeTreeChange(runDir, dir)) ?? "");
+    return { by: "call", callId };
   }
   const parts = told.reads.length > 0 ? [handoverMessage(told)] : ["You were interrupted. Continue with the task."];
+  const change = await describeTreeChange(runDir, dir);
+  return { by: "message", text: [...parts, ...(change === undefined ? [] : [change])].join("\n\n") };
+}
+
+/** Takes the note about the working tree that the next answered call carries; each start has at most one. */
+export async function takeTreeNote(runDir: string): Promise<string | undefined> {
+  const note = await findFileText(join(runDir, TREE_NOTE));
+  if (!note) return undefined;
+  await rm(join(runDir, TREE_NOTE), { force: true });
+  return note;
+}
+
+/** Describes the changes of the working tree since the agent stopped; undefined if there are none. */
+async function describeTreeChange(runDir: string, dir: string): Promise<string | undefined> {
   const differences = await differencesIn(runDir, dir);
-  if (differences.length > 0) {
-    const named = differences.slice(0, NAMED_DIFFERENCES).map((one) => `- ${one}`);
-    const more = differences.length > named.length ? [`- and ${differences.length - named.length} more`] : [];
-    parts.push(["Since you stopped, the working tree was changed by somebody else:", ...named, ...more].join("\n"));
-  }
-  return { by: "message", text: parts.join("\n\n") };
+  if (differences.length === 0) return undefined;
+  const named = differences.slice(0, NAMED_DIFFERENCES).map((one) => `- ${one}`);
+  const more = differences.length > named.length ? [`- and ${differences.length - named.length} more`] : [];
+  return ["Since you stopped, the working tree was changed by somebody else:", ...named, ...more].join("\n");
 }
 
 /** The prompt of a new session in place of a lost one: the task, questions and answers, and its progress. */

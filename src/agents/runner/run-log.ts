@@ -177,6 +177,7 @@ function entryOf(event: AgentEvent, line: string): LogEntry | undefined {
       if (status === "completed") return undefined;
       return { kind: "failure", text: [status, reason, summary].filter((part) => part).join(": ") };
     }
+    case "limit":
     case "session":
     case "usage":
       return undefined;

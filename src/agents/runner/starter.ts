@@ -25,7 +25,7 @@ import { blockEpochs, findAgentProcess, startProcess } from "../process/process.
 import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
 import { stopRun } from "../process/stop.ts";
 import { buildResume, restartPrompt } from "./resume-message.ts";
-import { saveUsageBase } from "./usage-meter.ts";
+import { UsageMeter, saveUsageBase } from "./usage-meter.ts";
 
 const WAIT_MS = 2 * SECOND_MS;
 
@@ -139,7 +139,8 @@ async function buildStart(
 ): Promise<Start> {
   const { store } = work;
   const version = await findVersion(agent, launch);
-  const task = taskOf(run, { ...deps, epoch: run.epoch, runDir, version }, launch);
+  const { before } = await UsageMeter.open(store, run.id, undefined);
+  const task = taskOf(run, { ...deps, epoch: run.epoch, runDir, version }, launch, before);
   const delimiter = delimiterFrom(randomBytes(DELIMITER_BYTES));
   const reads = await readHandedQuestions(store, run);
   const isKnown = run.session !== undefined && (await hasSessionRecord(agent, run, launch));

@@ -5,6 +5,8 @@ import { createInterface } from "node:readline";
 import { Refusal } from "../../core/refusal.ts";
 import type { Child, Detached } from "../context.ts";
 
+/** How long to wait for the first byte of a redirected input. */
+const FIRST_BYTE_MS = 1_000;
 const PIPED: StdioOptions = ["ignore", "pipe", "pipe"];
 
 /** Runs a program to its end and passes its stderr on line by line. */
@@ -51,6 +53,24 @@ export async function readAll(stream: NodeJS.ReadStream, limitBytes: number): Pr
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * Reads a redirected stream to its end; undefined if nothing comes soon: programs often leave the input of their
+ * children open and never write to it.
+ */
+export async function readPiped(stream: NodeJS.ReadStream, limitBytes: number): Promise<string | undefined> {
+  const isThere = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), FIRST_BYTE_MS);
+    const settle = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    stream.once("readable", settle).once("end", settle).once("error", settle);
+  });
+  if (isThere) return stream.readableEnded ? "" : readAll(stream, limitBytes);
+  stream.destroy();
+  return undefined;
 }
 
 /** Reads one line; undefined if the input ends or `signal` aborts. */

@@ -21,6 +21,15 @@ const TASK_WORDS: Partial<Record<RunStatus, string>> = {
 /** The status of a run whose answer only a person can deliver. */
 export const UNTAKEN = "answered, waiting for you";
 
+/** The warning about a run whose agent printed a question that could not be read. */
+const MAY_HAVE_ASKED = "may have asked: see the log";
+
+/** The same as a line of its own, with the reason and the command to see the log. */
+export function sayMayHaveAsked(run: Run, program: string): string | undefined {
+  if (run.mayHaveAsked === undefined) return undefined;
+  return `It may have asked: ${oneLine(run.mayHaveAsked)}. See the log: ${program} logs ${run.number}`;
+}
+
 /** The name of a run in texts: its external id, or its number. */
 export function refOf(run: Run): string {
   return run.externalId === undefined ? `#${run.number}` : oneLine(run.externalId);
@@ -37,7 +46,12 @@ export function argumentOf(run: Run): string {
 export function sayRun(run: Run, pending: PendingQuestion | undefined, now: Instant): string {
   const word = run.externalId === undefined ? run.status : (TASK_WORDS[run.status] ?? run.status);
   if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
+  if (run.mayHaveAsked !== undefined) return `${word} (${[run.reason, MAY_HAVE_ASKED].filter(Boolean).join(", ")})`;
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
+  if (run.resumesAt !== undefined) {
+    const inMs = Math.max(0, msBetween(now, run.resumesAt));
+    return `${word} (${oneLine(run.reason ?? "later")}, goes on in ${sayAge(inMs)})`;
+  }
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
 }
 

@@ -132,6 +132,8 @@ export const RunView = z.object({
   /** The answer is there, and only a person can bring it to the agent. */
   answer_untaken: z.boolean(),
   reason: MaybeText,
+  resumes_at: MaybeInstant.describe("When it goes on by itself, after a failure of the model's API or a usage limit"),
+  may_have_asked: z.boolean().describe("Its agent printed something like a question that could not be read"),
   agent: z.string(),
   session: MaybeText,
   host: z.string(),
@@ -166,6 +168,8 @@ export function viewRun(run: Run, machines?: KnownMachines): RunView {
     status: run.status,
     answer_untaken: isAnswerUntaken(run),
     reason: run.reason ?? null,
+    resumes_at: run.resumesAt ?? null,
+    may_have_asked: run.mayHaveAsked !== undefined,
     agent: run.agent,
     session: findAgentSession(run) ?? null,
     host: run.host,

@@ -35,7 +35,7 @@ export type HookEvent = { is: "call"; call: HookCall } | { is: "over"; session: 
 
 /** The decision about a call: give the outcome, deny it, park its agent, or pass without an opinion. */
 export type HookReply =
-  | { do: "give"; read: QuestionSnapshot }
+  | { do: "give"; read: QuestionSnapshot; note?: string | undefined }
   | { do: "deny"; why: string }
   | { do: "park"; why: string }
   | { do: "pass" };

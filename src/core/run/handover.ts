@@ -202,7 +202,14 @@ export function resume(
 ): { run: Run; scheduled: Job[] } {
   // A run whose agent ended without an answer was not parked this time.
   const parkedAt = isParked(run) ? run.parkedAt : undefined;
-  const next: Run = { ...run, status: "resuming", reason: undefined, whenParked: undefined, parkedAt };
+  const next: Run = {
+    ...run,
+    status: "resuming",
+    reason: undefined,
+    resumesAt: undefined,
+    whenParked: undefined,
+    parkedAt,
+  };
   if (run.giveBack !== "worker") return { run: next, scheduled: [] };
   return { run: next, scheduled: [{ ...startJob(run, at.now), questionId: question?.id }] };
 }

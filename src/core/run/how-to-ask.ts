@@ -16,6 +16,9 @@ const BAD = `Not worth asking:
 export const MARKER_OPEN = "<<ASK_HUMAN>>";
 export const MARKER_CLOSE = "<</ASK_HUMAN>>";
 
+/** The status of a result that asks. */
+export const NEEDS_INPUT = "needs_input";
+
 /** Instructions to ask with a text marker, for agents without a tool. */
 export function howToAskByMarker(): string {
   const sample =

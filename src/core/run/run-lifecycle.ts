@@ -9,7 +9,7 @@ import { type Job, jobKey, questionJob, runJob } from "./job.ts";
 import { NOT_OPEN, type PendingQuestion, type Question, isHeldBack, isPending } from "../question/question.ts";
 import type { Person } from "../people/person.ts";
 import { Refusal } from "../refusal.ts";
-import { type Run, hasEnded, isAgentAlive, isLoggedOut } from "./run.ts";
+import { type Run, hasEnded, isAgentAlive } from "./run.ts";
 
 /** How an agent's process ended, with the agent's own summary if it gave one. */
 export interface RunResult {
@@ -18,7 +18,14 @@ export interface RunResult {
   summary?: string;
   details?: string;
   issues?: string[];
+  /** The failure passes by itself: at a time, after a while, or nobody knows when. */
+  retry?: { at?: Instant; afterMs?: number };
+  /** Why it may have asked something that could not be read. */
+  mayHaveAsked?: string | undefined;
 }
+
+/** The reason of a run whose agent has used up what its account may use for now. */
+export const USAGE_LIMIT = "usage_limit";
 
 /** A run with its open questions: the pending one, and those with outcomes not yet given. */
 export interface RunSnapshot {
@@ -56,13 +63,19 @@ export function startRun({ run }: RunSnapshot, at: DecisionContext): Changes {
 export function endRun({ run, open }: RunSnapshot, result: RunResult, at: DecisionContext): Changes {
   if (hasEnded(run)) return {};
   const pending = open.find(isPending);
-  const { status, reason, ...told } = result;
-  const kept: Run = { ...run, worker: undefined, result: Object.keys(told).length > 0 ? told : run.result };
+  const { status, reason, mayHaveAsked, retry: _retry, ...told } = result;
+  const kept: Run = {
+    ...run,
+    worker: undefined,
+    apiTries: undefined,
+    result: Object.keys(told).length > 0 ? told : run.result,
+  };
   if (pending) return parkRun(kept, pending, at);
   const [owed] = open;
   if (owed) return open.every(isHeldBack) ? parkWithAnswer(kept, at) : resumeOwed(kept, owed, at);
-  const ended: Run = { ...kept, status, reason, endedAt: status === "blocked" ? run.endedAt : at.now };
-  return { runs: [ended], events: [runEvent(run, ended, at)] };
+  const ended: Run = { ...kept, status, reason, mayHaveAsked, endedAt: status === "blocked" ? run.endedAt : at.now };
+  const detail = mayHaveAsked === undefined ? undefined : { may_have_asked: mayHaveAsked };
+  return { runs: [ended], events: [runEvent(run, ended, at, detail)] };
 }
 
 /** Cancels a run and its question at a person's request; live processes are stopped. */
@@ -77,6 +90,7 @@ export function cancelRun({ run, open }: RunSnapshot, reason: string, at: Decisi
     endedAt: at.now,
     epoch: run.epoch + 1,
     pendingId: undefined,
+    resumesAt: undefined,
     owes: [],
   };
   const questions = open.map((question) =>
@@ -126,7 +140,8 @@ export function resumeRun(read: RunSnapshot, asked: readonly Question[], at: Dec
   }
   if (hasEnded(run)) return resumeEndedRun(read, asked, at);
   const owed = open[0];
-  if ((!owed && !isLoggedOut(run)) || isAgentAlive(run)) throw nothingToResumeRefusal(run);
+  const isWaiting = run.status === "blocked" || run.resumesAt !== undefined;
+  if ((!owed && !isWaiting) || isAgentAlive(run)) throw nothingToResumeRefusal(run);
   for (const question of open) requireMayResumeAgent("resume_run", { ...read, question }, at, false);
   const next = resume(run, owed, at);
   return {
@@ -181,6 +196,7 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     reason: undefined,
     endedAt: undefined,
     starts: 0,
+    apiTries: undefined,
     isContinued: false,
     owes: [...run.owes.filter((id) => !owing.includes(id)), ...owing],
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { IDS, NOON, aQuestion, aRun, answered } from "../../../test/builders.ts";
+import { ADA, IDS, NOON, aQuestion, aRun, answered } from "../../../test/builders.ts";
 import { DEFAULT_RULES } from "../rules.ts";
 import { SYSTEM } from "../people/actor.ts";
 import { transferRun, endOwnedRun, recordSession, requeueRun, claimRun } from "./run-ownership.ts";
@@ -50,6 +50,57 @@ describe("a run whose worker is gone", () => {
   ])("is not adopted when it %s meanwhile", (_what, over) => {
     expect(transferRun({ run: carried(over), open: [] }, from, ME, AT)).toEqual({});
     expect(requeueRun({ run: carried(over), open: [] }, from, undefined, AT)).toEqual({});
+  });
+});
+
+describe("a run whose model did not reply", () => {
+  const by = { worker: OTHER, epoch: 3 };
+  const failed = { status: "failed", reason: "api_error", summary: "529", retry: {} } as const;
+
+  test("is resumed from its session after a growing time, and fails when that does not help", () => {
+    const delays: Array<number | undefined> = [];
+    let run = carried();
+    for (let start = 0; start < 6; start += 1) {
+      const { runs, scheduled } = endOwnedRun({ run, open: [] }, by, failed, AT);
+      const [next] = runs ?? [];
+      delays.push(scheduled?.[0] && msBetween(AT.now, scheduled[0].dueAt));
+      expect(next?.status).toBe(start < 5 ? "resuming" : "failed");
+      run = { ...next!, worker: OTHER };
+    }
+    expect(delays).toEqual([5_000, 30_000, 120_000, 600_000, 1_800_000, undefined]);
+    expect(run.apiTries).toBeUndefined();
+  });
+
+  test("keeps the answer that it did not take", () => {
+    const read = owing();
+    const { runs, questions } = endOwnedRun(read, by, failed, AT);
+    expect(runs?.[0]).toMatchObject({ status: "resuming", reason: "api_error", owes: read.run.owes });
+    expect(questions ?? []).toEqual([]);
+  });
+
+  test("waits for the end of a usage limit, and goes on by itself or when a person says so", () => {
+    const ends = later(AT.now, 3 * 60 * MINUTE_MS);
+    const limited = { status: "failed", reason: "usage_limit", retry: { at: ends } } as const;
+    const { runs, scheduled } = endOwnedRun({ run: carried(), open: [] }, by, limited, AT);
+    expect(runs?.[0]).toMatchObject({ status: "resuming", reason: "usage_limit", resumesAt: ends, worker: undefined });
+    expect(scheduled).toEqual([expect.objectContaining({ kind: "resume", dueAt: ends })]);
+    const [waiting] = runs ?? [];
+    const now = resumeRun({ run: waiting!, open: [] }, [], { ...AT, by: ADA });
+    expect(now.runs?.[0]).toMatchObject({ status: "resuming", reason: undefined, resumesAt: undefined });
+    expect(now.scheduled?.[0]?.dueAt).toBe(AT.now);
+    expect(claimRun({ run: waiting!, open: [] }, ME, AT).runs?.[0]).toMatchObject({ resumesAt: undefined });
+  });
+
+  test("fails at once without a session to resume", () => {
+    const { runs } = endOwnedRun({ run: carried({ session: undefined }), open: [] }, by, failed, AT);
+    expect(runs?.[0]).toMatchObject({ status: "failed", reason: "api_error" });
+  });
+
+  test.each(["failed", "blocked"] as const)("and that is %s is resumed when a person says so", (status) => {
+    const run = carried({ status, reason: "api_error", worker: undefined, endedAt: AT.now });
+    const { runs, scheduled } = resumeRun({ run, open: [] }, [], { ...AT, by: ADA });
+    expect(runs?.[0]).toMatchObject({ status: "resuming", reason: undefined });
+    expect(scheduled).toEqual([expect.objectContaining({ kind: "resume", dueAt: AT.now })]);
   });
 });
 

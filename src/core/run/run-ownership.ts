@@ -2,9 +2,9 @@ import type { DecisionContext, Changes } from "../changes.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { giveSpentApprovals, handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
 import type { WorkerId } from "../id.ts";
-import { type Instant, SECOND_MS, later } from "../instant.ts";
+import { type Instant, MINUTE_MS, SECOND_MS, later } from "../instant.ts";
 import { type Job, jobKey, runJob } from "./job.ts";
-import { type RunSnapshot, type RunResult, endRun } from "./run-lifecycle.ts";
+import { type RunSnapshot, type RunResult, USAGE_LIMIT, endRun } from "./run-lifecycle.ts";
 import { type Question, handoversOf, isHandedInEpoch, isPending, isApprovalSpent } from "../question/question.ts";
 import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
 
@@ -12,6 +12,10 @@ import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
 export const OWNERSHIP_MS = 5 * SECOND_MS;
 /** The delay before each new attempt to hand an outcome to an agent that ended without taking it. */
 const RETRY_MS = [0, SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS] as const;
+
+/** The same while the model's API does not work, and while a usage limit lasts for which the agent names no end. */
+const API_RETRY_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS] as const;
+const LIMIT_RETRY_MS: readonly number[] = Array.from({ length: 48 }, () => 30 * MINUTE_MS);
 
 /** Ends that say nothing about the work, such as a crashed machine or a killed agent. */
 const UNKNOWN_ENDS: ReadonlySet<string | undefined> = new Set(["worker_lost", "agent_killed", "tools_lost"]);
@@ -45,6 +49,9 @@ export function claimRun({ run, open }: RunSnapshot, worker: WorkerId, at: Decis
     starts: run.starts + 1,
     status: run.status === "queued" ? "running" : run.status,
     startedAt: run.startedAt ?? at.now,
+    reason: undefined,
+    resumesAt: undefined,
+    mayHaveAsked: undefined,
   };
   const spent = giveSpentApprovals(taken, open, at);
   const closed = open.filter((question) => !isPending(question) && !isApprovalSpent(question));
@@ -129,6 +136,8 @@ export function endOwnedRun(read: RunSnapshot, by: RunOwner, result: RunResult, 
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
   if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
   if (needsLogin(run, result)) return { ...waitForLogin(run, result, at), dropped };
+  const waited = result.retry && run.session !== undefined ? waitForApi(run, result, at) : undefined;
+  if (waited) return { ...waited, dropped };
   // A start that asked or received something did not fail: what is owed since then is handed over at once.
   const isFailed = run.starts > 0 && open.some((question) => wasHanded(question, run.epoch));
   if (open.length > 0) return { ...(isFailed ? retryResume(read, result, at) : endRun(read, result, at)), dropped };
@@ -177,6 +186,28 @@ function waitForLogin(run: Run, { reason, summary }: RunResult, at: DecisionCont
     result: summary === undefined ? run.result : { summary },
   };
   return { runs: [blocked], events: [runEvent(run, blocked, at)] };
+}
+
+/** Resumes an agent later whose model did not reply, up to a limit; the start does not count as an attempt. */
+function waitForApi(
+  run: Run,
+  { reason = "api_error", retry, summary }: RunResult,
+  at: DecisionContext,
+): Changes | undefined {
+  const delaysMs = reason === USAGE_LIMIT ? LIMIT_RETRY_MS : API_RETRY_MS;
+  const tries = run.apiTries ?? 0;
+  const delayMs = retry?.afterMs ?? delaysMs[tries];
+  if (delayMs === undefined || tries >= delaysMs.length) return undefined;
+  const resumesAt = retry?.at !== undefined && retry.at > at.now ? retry.at : later(at.now, delayMs);
+  const waiting = { ...run, worker: undefined, starts: Math.max(0, run.starts - 1), apiTries: tries + 1 };
+  const next = resume(waiting, undefined, { ...at, now: resumesAt });
+  const result = summary === undefined ? run.result : { summary };
+  const resumed: Run = { ...next.run, reason, resumesAt, result };
+  return {
+    runs: [resumed],
+    events: [runEvent(run, resumed, at, { resumes_at: resumesAt })],
+    scheduled: next.scheduled,
+  };
 }
 
 /** Resumes an agent that ended without taking its outcome, up to a limit. */

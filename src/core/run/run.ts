@@ -91,6 +91,12 @@ export const Run = z.object({
   endedAt: Instant.optional(),
   /** The launch record is deleted: the run cannot be resumed. */
   isForgotten: z.literal(true).optional(),
+  /** Starts in a row that failed because the model's API did not work. */
+  apiTries: z.int().optional(),
+  /** When it goes on by itself, after such a start or a usage limit. */
+  resumesAt: Instant.optional(),
+  /** Why its agent may have asked something that could not be read; until its next start. */
+  mayHaveAsked: z.string().optional(),
   result: z
     .object({ summary: z.string().optional(), details: z.string().optional(), issues: z.array(z.string()).optional() })
     .optional(),

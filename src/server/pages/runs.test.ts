@@ -40,6 +40,17 @@ async function asking(raw: Record<string, unknown> = {}) {
   return { run, question };
 }
 
+test("a run whose question could not be read says so, in the list and on its page", async () => {
+  const run = await started();
+  const result = { status: "completed", mayHaveAsked: `<<ASK_HUMAN>> holds no valid JSON ${BAD}` } as const;
+  await scene().engine.endRun(run.id, result, SYSTEM);
+  expect((await visit.open("/runs")).html).toContain("May have asked");
+  const { html } = await visit.open(`/r/${run.id}`);
+  expect(html).toContain("may have asked something that askd could not read");
+  expect(html).toContain("holds no valid JSON");
+  expect(html).not.toContain(BAD);
+});
+
 describe("the list of runs", () => {
   test("says where to begin when nothing ever ran", async () => {
     expect((await visit.open("/runs")).html).toContain("No agent has run yet");

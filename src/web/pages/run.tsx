@@ -78,6 +78,7 @@ export function RunPage({ view }: { view: RunView }) {
           </div>
           <div id="ended" data-live>
             {run.status === "failed" ? <Failed view={view} /> : <Summary view={view} />}
+            <MayHaveAsked reader={reader} run={run} />
             <UntakenAnswer reader={reader} run={run} takeover={view.takeover} />
           </div>
           <LogBox reader={reader} run={run} log={view.log} />
@@ -195,6 +196,18 @@ function Failed({ view }: { view: RunView }) {
           <Command reader={reader} id="takeover" text={takeover ?? `askd logs ${run.number}`} />
         </>
       )}
+    </section>
+  );
+}
+
+/** The warning about a question of the agent that could not be read. */
+function MayHaveAsked({ reader, run }: { reader: PageReader; run: Run }) {
+  if (run.mayHaveAsked === undefined) return null;
+  return (
+    <section class="banner wait">
+      <p>{tell(reader, "r.doubt")}</p>
+      <p class="said">{makeVisible(run.mayHaveAsked)}</p>
+      <Command reader={reader} id="doubt" text={`askd logs ${run.number}`} />
     </section>
   );
 }

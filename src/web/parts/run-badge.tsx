@@ -47,6 +47,10 @@ export function RunBadge({ reader, run, pending, away, failed = 0 }: BadgeView) 
     const words = tell(reader, failed === 1 ? "runs.tried.one" : "runs.tried", { n: failed });
     return <span class="chip bad badge">{words}</span>;
   }
+  if (run.mayHaveAsked !== undefined) {
+    const words = `${runStateWords(reader, run)}, ${tell(reader, "runs.doubt")}`;
+    return <span class="chip wait badge">{words}</span>;
+  }
   const colour = isAnswerUntaken(run) ? "wait" : (COLOURS[run.status] ?? "");
   return <span class={`chip badge ${colour}`}>{runStateWords(reader, run)}</span>;
 }

@@ -319,6 +319,8 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "reason.agent_killed": "der Agentenprozess wurde beendet",
   "reason.tools_lost": "der Agent hat seine Tools verloren",
   "reason.worker_lost": "es ist unbekannt, wie der Agent endete",
+  "reason.api_error": "die API des Modells hat nicht funktioniert",
+  "reason.usage_limit": "das Nutzungslimit des Agentenkontos ist erreicht",
   "reason.not_logged_in":
     "der Agent ist nicht angemeldet; melden Sie ihn auf seinem Rechner an und setzen Sie den Lauf dann fort",
   "reason.start_failed": "der Agent konnte nicht gestartet werden",

@@ -316,6 +316,8 @@ export const en = {
   "reason.agent_killed": "the agent process was killed",
   "reason.tools_lost": "the agent lost its tools",
   "reason.worker_lost": "how the agent ended is unknown",
+  "reason.api_error": "the model’s API did not work",
+  "reason.usage_limit": "the usage limit of the agent’s account is reached",
   "reason.not_logged_in": "the agent is not logged in; log it in on its machine, then resume the run",
   "reason.start_failed": "the agent could not be started",
   "reason.resume_failed": "the agent did not accept the answer",

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ADA, AGENT } from "../../../../test/builders.ts";
@@ -17,9 +18,23 @@ import { hookInput } from "../../../../test/hooks.ts";
 import { answeredAsHoldEnds } from "../../../../test/late-reply.ts";
 import { ROOMY, Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
+import { makeRunDir } from "../../../agents/runner/run-files.ts";
 import { openEngine } from "../../../app.ts";
 
 const SESSION = "5529c150-6b05-4e4a-a38f-bbb353c07d4f";
+
+test("an answered call of a run says what changed in its working tree since it stopped", async () => {
+  const scene = new Scene();
+  const home = hookHome();
+  const run = await scene.startedRun();
+  const runDir = await makeRunDir(join(home, "state"), run.id);
+  writeFileSync(join(runDir, "tree-note"), "the working tree was changed");
+  const env = { ...HEADLESS, ASKD_HOME: home, ASKD_RUN: run.id, ASKD_EPOCH: String(run.epoch) };
+  const hooked = hook(scene, hookInput(QUESTION), { env });
+  await scene.engine.answer((await waiting(scene.engine)).id, said("1"), ADA);
+  const { additionalContext } = decision(await hooked) as { additionalContext: string };
+  expect(additionalContext).toMatch(/^Question q_[^]*\n\nthe working tree was changed$/);
+});
 
 describe("a session that askd did not start", () => {
   test("becomes a run with its session, folder and process, and gets its answer live", async () => {

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { AGENTS } from "../../../agents/agents.ts";
+import { runDirOf } from "../../../agents/runner/run-files.ts";
 import type { AgentRegistry } from "../../../agents/registry.ts";
-import type { HookCall, HookClient, HookEvent } from "../../../core/door/hook.ts";
+import type { HookCall, HookClient, HookEvent, HookReply } from "../../../core/door/hook.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../../core/text/foreign-text.ts";
 import { SECOND_MS } from "../../../core/instant.ts";
@@ -96,7 +97,7 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
         windowMs,
         settleMs: CLIENT_SETTLE_MS,
       });
-      const output = client.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
+      const output = client.say(call, await withTreeNote(reply, context), delimiterFrom(randomBytes(DELIMITER_BYTES)));
       if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
       await afterwards?.();
     }
@@ -104,6 +105,15 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
   } catch (error) {
     return fail(error, event, { client, context });
   }
+}
+
+/** An agent that goes on from the call it stopped at gets no message: the answer says what changed meanwhile. */
+async function withTreeNote(reply: HookReply, context: Context): Promise<HookReply> {
+  const run = reply.do === "give" ? findOwnRun(context) : undefined;
+  if (reply.do !== "give" || run === undefined) return reply;
+  // Loaded when needed: most calls are not answered by a hook of a resumed run.
+  const { takeTreeNote } = await import("../../../agents/runner/resume-message.ts");
+  return { ...reply, note: await takeTreeNote(runDirOf(context.place.stateDir, run)) };
 }
 
 /**

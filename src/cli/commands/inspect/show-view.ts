@@ -16,7 +16,16 @@ import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
 import { choicesOf, sayThen } from "../../view/question-text.ts";
-import { UNVERIFIED, argumentOf, sayBy, sayCost, sayFact, sayLogin, sayRun } from "../../view/run-text.ts";
+import {
+  UNVERIFIED,
+  argumentOf,
+  sayBy,
+  sayCost,
+  sayFact,
+  sayLogin,
+  sayMayHaveAsked,
+  sayRun,
+} from "../../view/run-text.ts";
 import { type Ahead, sayAgo, sayClock, spellAgo } from "../../view/relative-time.ts";
 
 const MOST_SIMILAR_CELLS = 40;
@@ -74,6 +83,7 @@ function runLines(view: ShowView, pending: Question | undefined) {
   const fields: Array<readonly [string, string | undefined]> = [
     ["Status", machines ? sayState(run, held, machines) : sayRun(run, held, now)],
     ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
+    ["Warning", sayMayHaveAsked(run, view.program)],
     ["External id", run.externalId],
     ["Repository", run.repo && sayFact(run, "repo", run.repo)],
     ["Branch", run.branch],

@@ -12,7 +12,7 @@ import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import type { Style } from "../../terminal/terminal.ts";
 import { exampleAnswer, sayChoices, sayDue } from "../../view/question-text.ts";
-import { UNTAKEN, argumentOf, sayRun, sayUsage } from "../../view/run-text.ts";
+import { UNTAKEN, argumentOf, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
 import { sayAge, sayAgo } from "../../view/relative-time.ts";
 
 /** The data of `askd status`. */
@@ -86,7 +86,7 @@ export function renderStatus(view: StatusView, style: Style): string {
     ),
     section(
       "COMPLETED TODAY:",
-      view.completed.map((run) => `  ${title(run)} ${style.green("✓")}`),
+      view.completed.flatMap((run) => completedLines(run, view, style)),
       style,
     ),
     section(
@@ -172,12 +172,20 @@ function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: St
 function failedLines({ run, last }: StatusView["failed"][number], { now, program }: StatusView, style: Style) {
   const when = run.endedAt ? ` ${sayAgo(run.endedAt, now)}` : "";
   const head = `  ${title(run)} ${style.red("✗")} ${sayRun(run, undefined, now)}${when}`;
+  const doubt = sayMayHaveAsked(run, program);
+  if (doubt !== undefined) return [head, `      ${doubt}`];
   if (!last || !mayForce(run, last.question)) return [head];
   return [
     head,
     `      Q: ${oneLine(last.question.title)}`,
     `      Answer anyway and resume: ${program} answer --force ${argumentOf(run)} ${exampleAnswer(last)}`,
   ];
+}
+
+function completedLines(run: Run, { now, program }: StatusView, style: Style) {
+  const doubt = sayMayHaveAsked(run, program);
+  if (doubt === undefined) return [`  ${title(run)} ${style.green("✓")}`];
+  return [`  ${title(run)} ${style.yellow("?")} ${sayRun(run, undefined, now)}`, `      ${doubt}`];
 }
 
 /** Separates runs that continue by themselves from runs whose machine is away. */

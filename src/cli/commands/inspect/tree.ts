@@ -108,7 +108,7 @@ function nodeLines(node: TreeNode, machines: KnownMachines, depth: number): stri
 
 function runLine({ run, pending }: TreeNode, machines: KnownMachines): string {
   const held = pending && isPending(pending.question) ? pending.question : undefined;
-  const icon = pending ? "❓" : ICONS[run.status];
+  const icon = pending || run.mayHaveAsked !== undefined ? "❓" : ICONS[run.status];
   return `${refOf(run)} [${sayState(run, held, machines)}] ${icon ? `${icon} ` : ""}${oneLine(run.name)}`;
 }
 

@@ -45,6 +45,7 @@ export const command: Command<typeof flags> = {
     if (signal) return followLog(run, { log, runDir, engine, signal, isRaw: raw ?? false }, context);
     await log.end();
     if (!raw) await sayWaiting(run, engine, context);
+    if (!raw) sayDoubt(run, context);
     return 0;
   },
 };
@@ -82,10 +83,16 @@ async function followLog(
     if (isOver || signal.aborted) {
       await log.end();
       if (isOver && !isRaw && !context.isQuiet) context.stderr.write(`#${now.number} is ${now.status}\n`);
+      if (isOver && !isRaw) sayDoubt(now, context);
       return isOver ? 0 : EXIT_CODE.interrupted;
     }
     await waitForRunChange(runDir, signal, context);
   }
+}
+
+/** The warning about a question that could not be read: the log itself shows only the agent's words. */
+function sayDoubt({ mayHaveAsked }: Run, { stderr, isQuiet }: Context) {
+  if (!isQuiet && mayHaveAsked !== undefined) stderr.write(`❓ It may have asked: ${oneLine(mayHaveAsked)}\n`);
 }
 
 async function sayWaiting(run: Run, engine: Engine, { stderr, isQuiet, program }: Context) {

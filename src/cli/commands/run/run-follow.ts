@@ -11,7 +11,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayLogin, sayCount, sayRun, sayUsage } from "../../view/run-text.ts";
+import { sayLogin, sayCount, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
 import { readUsage } from "../../run-usage.ts";
 import { GrowingFiles, RunLog } from "./run-log.ts";
 
@@ -75,6 +75,11 @@ async function end(run: Run, { runDir, agent, prints, copy }: Ending, context: C
   await copy.complaints();
   if (run.status === "cancelled" || run.status === "skipped") return EXIT_CODE.cancelled;
   if (run.reason === "input_timeout") return EXIT_CODE.timedOut;
+  const doubt = sayMayHaveAsked(run, context.program);
+  if (doubt !== undefined) {
+    context.stderr.write(`❓ ${doubt}\n`);
+    return EXIT_CODE.mayHaveAsked;
+  }
   const epoch = (await listEpochs(runDir, "exit")).at(-1);
   const code = epoch === undefined ? undefined : await findFileText(epochFile(runDir, epoch, "exit"));
   return code === undefined ? EXIT_CODE.error : Number(code);
@@ -198,11 +203,14 @@ async function reportEnd(run: Run, log: RunLog, engine: Engine, context: Context
   await log.end();
   const used = sayUsage((await readUsage(engine, [run])).get(run.id));
   const isDone = run.status === "completed";
+  const doubt = sayMayHaveAsked(run, context.program);
   if (!context.isQuiet && !context.json) {
-    const said = `${isDone ? "✓" : "✗"} #${run.number} ${oneLine(run.name)} ${sayRun(run, undefined, context.now())}`;
-    const login = isLoggedOut(run) ? sayLogin(run, context.program) : undefined;
-    context.stdout.write(`${said}${used ? ` (${used})` : ""}\n${login === undefined ? "" : `  ${login}\n`}`);
+    const mark = doubt === undefined ? (isDone ? "✓" : "✗") : "?";
+    const said = `${mark} #${run.number} ${oneLine(run.name)} ${sayRun(run, undefined, context.now())}`;
+    const next = isLoggedOut(run) ? sayLogin(run, context.program) : doubt;
+    context.stdout.write(`${said}${used ? ` (${used})` : ""}\n${next === undefined ? "" : `  ${next}\n`}`);
   }
+  if (doubt !== undefined) return EXIT_CODE.mayHaveAsked;
   if (isDone) return 0;
   if (run.reason === "input_timeout") return EXIT_CODE.timedOut;
   return run.status === "failed" || isLoggedOut(run) ? EXIT_CODE.error : EXIT_CODE.cancelled;

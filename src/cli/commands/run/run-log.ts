@@ -184,6 +184,8 @@ export class LogLines {
           .map((part) => oneLine(part ?? ""));
         return [this.#style.red(`✗ ${[sight.result.status, ...why].join(": ")}`)];
       }
+      case "limit":
+        return [this.#style.yellow(`! its usage limit ends at ${sight.endsAt}`)];
       case "session":
       case "usage":
         return [];

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { resolve, basename } from "node:path";
+import type { Agent } from "../../../agents/agent.ts";
 import { AGENTS } from "../../../agents/agents.ts";
 import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
 import { getProgram } from "../../../agents/runner/launch.ts";
 import { type Launch, saveLaunch, makeRunDir, removeRunDir } from "../../../agents/runner/run-files.ts";
 import { addWorktree, excludeAskd, removeWorktree } from "../../../agents/workspace/worktree.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
+import { howToAskByMarker } from "../../../core/run/how-to-ask.ts";
 import { idsFrom } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Run } from "../../../core/run/run.ts";
@@ -31,6 +33,8 @@ import { findRepository } from "./repository.ts";
 import { followRun } from "./run-follow.ts";
 
 const LEAST_WINDOW_MS = 1_000;
+/** The longest prompt on stdin. */
+const PROMPT_BYTES = 4 * 1024 * 1024;
 
 const flags = {
   agent: {
@@ -99,9 +103,14 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
     : findAgentSection(first, context));
   const [name = "", ...before] = isPrompt ? (section.argv ?? [agent.program]) : [first];
   if (name === "") throw wrongUsage("A command is missing after --", command.usage);
+  requireLimits(agent, given);
   const program = await getProgram(name, context.env, context.cwd);
   const parsed = agent.parseArgs(isPrompt ? before : rest);
-  const prompt = isPrompt ? words.join(" ") : parsed.prompt;
+  const piped = isPrompt ? undefined : await context.stdin.readPiped?.(PROMPT_BYTES);
+  const said = isPrompt ? words.join(" ") : joinPrompt(parsed.prompt, piped);
+  // A command of the settings has no tools of ours; its own command line is left alone.
+  const isTold = isPrompt && agent.program === "";
+  const prompt = isTold ? `${said ?? ""}\n\n${howToAskByMarker()}` : said;
   return {
     agent: agent.name,
     program,
@@ -111,6 +120,21 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
     env: environment(given, context),
     options: options(given, section, context),
   };
+}
+
+/** Refuses limits that nothing would keep. */
+function requireLimits(agent: Agent, given: Given) {
+  const flag = given.budget === undefined ? given["max-turns"] && "--max-turns" : "--budget";
+  if (agent.hasLimits || !flag) return;
+  throw new Refusal("bad_input", `${flag} cannot be kept: the agent "${agent.name}" has no such limit`, {
+    hint: `Leave out ${flag}; only Claude Code can be limited`,
+  });
+}
+
+/** A prompt on the command line and one on stdin, as the agents themselves put them together. */
+function joinPrompt(said: string | undefined, piped: string | undefined) {
+  if (!piped) return said;
+  return said === undefined ? piped : `${said}\n\n${piped}`;
 }
 
 /** The caller's environment, plus the variables that locate the store and set up questions. */
@@ -158,7 +182,10 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
   const parent = given.parent === undefined ? undefined : await getTarget(engine, given.parent);
   const host = await context.keepHost(); // before the first run: a directory with runs is taken for an old one
   const id = idsFrom(Date.now, randomBytes).run();
-  const name = given.name ?? nameFrom(launch.prompt ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
+  // The input of a command is not its name.
+  const isCommand = launch.agent === commandAgent.name && given.agent === undefined;
+  const said = isCommand ? undefined : launch.prompt;
+  const name = given.name ?? nameFrom(said ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
   const tree = given.worktree ? await addWorktree(launch.dir, `${oneLine(name)}-${id.slice(-4)}`) : undefined;
   const dir = tree?.path ?? launch.dir;
   const { repo, branch } = await findRepository(resolve(dir), context.readFile);

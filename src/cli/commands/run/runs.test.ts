@@ -63,6 +63,22 @@ describe("runs list", () => {
   });
 });
 
+describe.each(["local", "remote"] as const)("a run that may have asked, on a %s store", (engines) => {
+  test("is marked in every view", async () => {
+    Scene.engines = engines;
+    onTestFinished(() => void (Scene.engines = "local"));
+    const scene = new Scene();
+    const { id } = await scene.startedRun({ name: "fix-auth-bug" });
+    const ended = await scene.engine.endRun(id, { status: "failed", reason: "agent_error" }, AGENT);
+    await scene.store.commit({ runs: [{ ...ended, mayHaveAsked: "not closed" }] }); // as its worker writes it
+    const said = "failed (agent_error, may have asked: see the log)";
+    for (const command of [["status"], ["runs", "list"], ["show", "1"], ["tree", "--all"]]) {
+      expect((await type(scene, command)).stdout).toContain(said);
+    }
+    expect((await type(scene, ["status"])).stdout).toContain("It may have asked: not closed. See the log: askd logs 1");
+  });
+});
+
 describe.each(["local", "remote"] as const)("what fails for a run, on a %s store", (engines) => {
   test("is in status, for people and for programs", async () => {
     Scene.engines = engines;

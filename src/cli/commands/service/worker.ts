@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { wrongUsage } from "../../arguments.ts";
@@ -12,6 +13,7 @@ const HEARTBEAT_LOOK_MS = 250;
 const HEARTBEAT_LOOKS = 4;
 const NEVER = new AbortController().signal;
 const IDLE_LOOK_MS = 1_000;
+const MOST_LOOKED_AT = 100;
 
 const flags = {
   idle: { type: "string", value: "duration", about: "Exit after this long without work" },
@@ -135,7 +137,9 @@ export const command: Command<typeof flags> = {
         // A stopped worker keeps the lock until it exits.
         unlock ??= await context.lock(workerLockFile(context));
         if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
-        if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
+        if (idleMs === undefined || performance.now() - busyAtMs <= idleMs) continue;
+        if (!(await hasRunLater(engine, context))) break;
+        busyAtMs = performance.now();
       }
     } finally {
       await takeWordBack();
@@ -144,6 +148,13 @@ export const command: Command<typeof flags> = {
     return 0;
   },
 };
+
+/** Says whether a run of this machine goes on later by itself: nobody else would start it then. */
+async function hasRunLater(engine: Engine, context: Context) {
+  const runs = await engine.listRuns({ statuses: ["resuming"], order: "newest", limit: MOST_LOOKED_AT });
+  const host = await context.host();
+  return runs.some((run) => run.resumesAt !== undefined && run.host === host);
+}
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
