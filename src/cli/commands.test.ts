@@ -65,6 +65,21 @@ describe("ask", () => {
     expect((await type(scene, ["show", "1"])).stdout).toContain("Status: completed");
   });
 
+  test.each([
+    ["redis:Redis 7", "redis", "Redis 7"],
+    ["eu-west_1:Ireland: the old one", "eu-west_1", "Ireland: the old one"],
+    ["https://eu.example.com", "https://eu.example.com", "https://eu.example.com"],
+    ["10:30 today", "10:30 today", "10:30 today"],
+    ["feat: add x", "feat: add x", "feat: add x"],
+    ["two words:Label", "two words:Label", "two words:Label"],
+    ["value=redis", "value=redis", "value=redis"],
+  ])("with -o %j offers the value %j with the label %j", async (given, value, label) => {
+    const scene = new Scene();
+    await type(scene, ["ask", "Which?", "-o", given]);
+    const { content } = await scene.engine.read((await lastQuestion(scene)).id);
+    expect(content.items[0]?.options[0]).toMatchObject({ value, label });
+  });
+
   test("prints one line for each of several choices", async () => {
     const scene = new Scene();
     const { stdout } = await holding(scene, [...ASK, "--multiple", "--wait"], () =>

@@ -78,6 +78,7 @@ Fields of templates: ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(" ")}
     text: `askd ask "Redis or Memcached?" -o redis:Redis -o memcached:Memcached --wait 10m
 
 Prints the chosen values, one per line. Without --wait it prints the id at once; check it later with askd check.
+  -o value:Label splits at the colon if the value is a plain word and no space or slash follows; else all is the label
   --recommend redis --default redis --on-timeout default --timeout 4h
   --context "…", --input - (the whole question as JSON), --key k (the same key is the same question)
 Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled. See: askd help timeouts

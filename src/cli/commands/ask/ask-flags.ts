@@ -49,6 +49,9 @@ export const ASK_FLAGS = {
   input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
 } as const satisfies Flags;
 
+/** The same rule as for the options of the action, in `action/input.mjs`. */
+const VALUE_AND_LABEL = /^([A-Za-z][\w-]*):(?![\s/])(.+)$/s;
+
 type AskValues = Values<typeof ASK_FLAGS>;
 
 /** The flags that describe the question; the others say how to ask it. */
@@ -137,10 +140,13 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
   };
 }
 
-/** Parses `redis:Redis 7` as value and label; without a plain word before the colon all of it is the label. */
+/**
+ * Parses `redis:Redis 7` as value and label. Addresses (`https://…`), times (`10:30`) and titles (`feat: add x`) also
+ * hold a colon, and stay whole.
+ */
 function readOptions({ option: given = [], recommend }: AskValues) {
   const options = given.map((text) => {
-    const [, value, label] = /^([\w-]+):(.+)$/s.exec(text) ?? [];
+    const [, value, label] = VALUE_AND_LABEL.exec(text) ?? [];
     return { value: value ?? text, label: label ?? text };
   });
   if (recommend === undefined) return options.length > 0 ? options : undefined;
