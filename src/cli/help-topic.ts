@@ -119,7 +119,8 @@ A run stands for its pending question. A short id never authorises anything.
   proceed   the agent proceeds using its best judgment
   skip      the run ends as skipped
   defer     the run is deferred until somebody answers
-  escalate  the question goes to the next people
+  escalate  the question goes to the next people, then to those after them; after the last the run fails, or does
+            what --on-timeout says: askd ask "Deploy?" --timeout 1h --escalate lena:30m --escalate ops:2h
   wait      the question never times out
 
 Silence never approves anything. The clock starts with the ask; extending moves the deadline, claiming and snoozing

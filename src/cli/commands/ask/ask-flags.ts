@@ -26,6 +26,12 @@ export const ASK_FLAGS = {
   confidence: { type: "string", value: "percent", about: "How sure the asker is of its recommendation" },
   timeout: { type: "string", value: "duration", about: "How long people have to answer (24h)" },
   "on-timeout": { type: "string", value: "policy", about: "wait, proceed, skip, default, escalate, fail or defer" },
+  escalate: {
+    type: "string",
+    multiple: true,
+    value: "people[:30m]",
+    about: "Who gets it at the deadline, and for how long; repeated for the next step; --on-timeout applies last",
+  },
   default: { type: "string", value: "answer", about: "The answer for --on-timeout default" },
   wait: {
     type: "string",
@@ -57,7 +63,7 @@ type AskValues = Values<typeof ASK_FLAGS>;
 /** The flags that describe the question; the others say how to ask it. */
 const DESCRIBING = [
   ...(["option", "recommend", "multiple", "only-options", "context", "header", "kind", "risk", "confidence"] as const),
-  ...(["timeout", "on-timeout", "default", "key", "to", "accept"] as const),
+  ...(["timeout", "on-timeout", "escalate", "default", "key", "to", "accept"] as const),
 ];
 
 /** The ask that the flags describe, in the shape that every entry point sends. */
@@ -74,7 +80,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     risk: flags.risk,
     confidence: flags.confidence === undefined ? undefined : readConfidence(flags.confidence),
     timeout: flags.timeout,
-    on_timeout: flags["on-timeout"],
+    on_timeout: readOnTimeout(flags),
     default_answer: flags.default,
     key: flags.key,
     to: flags.to,
@@ -108,6 +114,40 @@ function requireSense(flags: AskValues) {
       hint: "Add --default <answer>, or --recommend one of the options",
     });
   }
+}
+
+/** With `--escalate`, `--on-timeout` says what happens after the last step. */
+function readOnTimeout(flags: AskValues) {
+  const policy = flags["on-timeout"];
+  if (flags.escalate === undefined) return policy;
+  const steps = flags.escalate.map((step) => ({
+    to: peopleOf(step),
+    after: durationOf(step) ?? flags.timeout ?? "24h",
+  }));
+  return { type: "escalate", steps, then: policy === "escalate" ? undefined : policy };
+}
+
+/** The people and groups that the flags name. */
+export function namesIn({ to = [], escalate = [] }: Pick<AskValues, "to" | "escalate">): string[] {
+  return [...to.map(nameOf), ...escalate.flatMap(peopleOf)];
+}
+
+function peopleOf(step: string) {
+  const [people = ""] = step.split(":");
+  const names = people.split(",").map(nameOf);
+  if (names.every((name) => name !== "")) return names;
+  throw new Refusal("bad_input", "--escalate takes people and how long they have", {
+    hint: "Write it like: --escalate lena:30m --escalate ops:2h",
+  });
+}
+
+function durationOf(step: string) {
+  const at = step.indexOf(":");
+  return at < 0 ? undefined : step.slice(at + 1);
+}
+
+function nameOf(name: string) {
+  return name.trim().replace(/^@/, "");
 }
 
 function readConfidence(text: string) {
