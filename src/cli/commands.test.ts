@@ -550,3 +550,45 @@ test("asking back is not called an answer", async () => {
   expect(stdout).toMatch(/^✓ Asked back about #1 redis-or-memcached \(q-\w+\): Which version\?\n/);
   expect(stdout).not.toContain("Answer recorded");
 });
+
+describe("ask in a Git repository", () => {
+  const config = '[core]\n[remote "origin"]\n\turl = https://token@example.org/acme/api.git\n';
+  test.each([
+    ["the checkout", { "/project/.git/HEAD": "ref: refs/heads/main\n", "/project/.git/config": config }],
+    [
+      "a linked working tree",
+      {
+        "/project/.git": "gitdir: /repo/.git/worktrees/project\n",
+        "/repo/.git/worktrees/project/HEAD": "ref: refs/heads/main\n",
+        "/repo/.git/worktrees/project/commondir": "../..\n",
+        "/repo/.git/config": config,
+      },
+    ],
+  ])("records repository and branch in %s", async (_, given) => {
+    const files: Readonly<Record<string, string>> = given;
+    const scene = new Scene();
+    const readFile = (path: string): Promise<string> =>
+      files[path] === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve(files[path]);
+    await type(scene, ASK, { readFile });
+    const { run } = await scene.engine.read((await lastQuestion(scene)).id);
+    expect(run).toMatchObject({ repo: "acme/api", branch: "main" });
+  });
+});
+
+test.each([
+  ["--to", ["ask", "Go?", "--to", "lenna"]],
+  ["--escalate", ["ask", "Go?", "--escalate", "lenna:1h"]],
+  ["link --for", ["link", "1", "--for", "lenna"]],
+  ["the people of an approval in --input", ["ask", "--input", "-"]],
+])("an unknown person in %s is refused with the nearest name", async (_, argv) => {
+  const scene = new Scene();
+  await asked(scene);
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: ["ops"] }, { ...ADA, scope: "admin" });
+  const raw = JSON.stringify({ question: "Go?", approvals: { from: ["lenna"] } });
+  const stdin = { isTty: false, readAll: () => Promise.resolve(raw), readLine: () => Promise.resolve(undefined) };
+  const { exit, stderr } = await type(scene, argv, { stdin });
+  expect({ exit, stderr }).toEqual({
+    exit: 5,
+    stderr: 'error: There is no person or group "lenna"\n  Did you mean lena?\n',
+  });
+});

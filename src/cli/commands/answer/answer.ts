@@ -69,7 +69,7 @@ const WAYS = ["choose", "file", "edit", "decide", "clarify"] as const;
 type Said = Partial<Pick<AnswerInput, "answer" | "items" | "verbatim" | "note" | "template">>;
 
 export const command: Command<typeof ANSWER_FLAGS> = {
-  usage: "answer <id> [answer | -] | --all",
+  usage: "answer <id> [answer] | --all",
   flags: ANSWER_FLAGS,
   fields: FIELDS,
   examples: [

@@ -6,6 +6,7 @@ import { findOwnRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { getTarget } from "../../target.ts";
+import { findRepository } from "../run/repository.ts";
 import { readOwnSecrets } from "./own-secrets.ts";
 
 export const ASK_FLAGS = {
@@ -83,7 +84,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     on_timeout: readOnTimeout(flags),
     default_answer: flags.default,
     key: flags.key,
-    to: flags.to,
+    to: flags.to?.map(nameOf),
     accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
   };
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
@@ -125,11 +126,6 @@ function readOnTimeout(flags: AskValues) {
     after: durationOf(step) ?? flags.timeout ?? "24h",
   }));
   return { type: "escalate", steps, then: policy === "escalate" ? undefined : policy };
-}
-
-/** The people and groups that the flags name. */
-export function namesIn({ to = [], escalate = [] }: Pick<AskValues, "to" | "escalate">): string[] {
-  return [...to.map(nameOf), ...escalate.flatMap(peopleOf)];
 }
 
 function peopleOf(step: string) {
@@ -175,6 +171,7 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
       size: flags.size,
       host: await context.keepHost(),
       dir: context.cwd,
+      ...(await findRepository(context.cwd, context.readFile)),
       ...readCallback(flags.callback, context.env),
     },
   };
