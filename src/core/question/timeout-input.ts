@@ -60,7 +60,7 @@ export const TimeoutFields = z.object({
 
 type TimeoutAsk = z.infer<typeof TimeoutFields> & { kind: "question" | "approval" };
 
-/** What the deadline of an ask depends on besides the ask itself. */
+/** The defaults for the deadline of an ask: those of its door and of the rules. */
 interface TimeoutDefaults {
   /** The policy of the door. */
   onTimeout: TimeoutPolicy | undefined;
