@@ -31,10 +31,11 @@ function keyOf(env, more) {
   return ["github", repository, run, job, step, more].filter(Boolean).join("/").slice(0, 255);
 }
 
+/** Splits a line as `askd ask -o` does: addresses, times and titles like "feat: add x" stay whole. */
 function readOptions(text) {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   return lines.filter(Boolean).map((line) => {
-    const [, value, label] = /^([\w-]+):\s*(\S.*)$/.exec(line) ?? [];
+    const [, value, label] = /^([A-Za-z][\w-]*):(?![\s/])(.+)$/.exec(line) ?? [];
     return value === undefined ? line : { value, label };
   });
 }

@@ -96,7 +96,8 @@ export class AccessStage {
       ...OPTIONS,
       timeout: "1h",
       risk: isRisky ? "high" : "low",
-      on_timeout: verb === "escalate" ? { do: "escalate", steps: [{ after: "1h" }], then: "fail" } : "fail",
+      on_timeout:
+        verb === "escalate" ? { do: "escalate", steps: [{ after: "1h", to: ["lena"] }], then: "fail" } : "fail",
       approvals: { need: kind === "voted" ? 2 : 1, from: kind === "named" ? ["ada", "lena"] : [] },
     });
     if (verb === "ask") return { run, other, id: "" as QuestionId }; // nothing is asked yet

@@ -106,7 +106,7 @@ async function expectCompleted(id: string): Promise<void> {
   await expect.poll(() => shown(id), { timeout: 30_000 }).toMatchObject({ status: "completed" });
 }
 
-const QUESTION = { question: "Deploy to production?", options: "go:Go ahead (recommended)\nstop: Stop\nLater" };
+const QUESTION = { question: "Deploy to production?", options: "go:Go ahead (recommended)\nstop:Stop\nLater" };
 
 describe("the action", () => {
   test("posts its question and goes on; an attempt after the answer finds it", async () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -63,6 +63,42 @@ describe("ask", () => {
     });
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "redis\n" });
     expect((await type(scene, ["show", "1"])).stdout).toContain("Status: completed");
+  });
+
+  test.each([
+    ["redis:Redis 7", "redis", "Redis 7"],
+    ["eu-west_1:Ireland: the old one", "eu-west_1", "Ireland: the old one"],
+    ["https://eu.example.com", "https://eu.example.com", "https://eu.example.com"],
+    ["10:30 today", "10:30 today", "10:30 today"],
+    ["feat: add x", "feat: add x", "feat: add x"],
+    ["two words:Label", "two words:Label", "two words:Label"],
+    ["value=redis", "value=redis", "value=redis"],
+  ])("with -o %j offers the value %j with the label %j", async (given, value, label) => {
+    const scene = new Scene();
+    await type(scene, ["ask", "Which?", "-o", given]);
+    const { content } = await scene.engine.read((await lastQuestion(scene)).id);
+    expect(content.items[0]?.options[0]).toMatchObject({ value, label });
+  });
+
+  test("with --escalate goes to the next people at the deadline, and then does what --on-timeout says", async () => {
+    const scene = new Scene();
+    const chain = ["--timeout", "1h", "--escalate", "lena:30m", "--escalate", "@ops,ada", "--on-timeout", "skip"];
+    const id = QuestionId.parse(await asked(scene, ...chain));
+    await scene.pass(HOUR_MS);
+    expect((await scene.engine.read(id)).question).toMatchObject({ status: "pending", to: ["lena"] });
+    await scene.pass(HOUR_MS / 2);
+    expect((await scene.engine.read(id)).question).toMatchObject({ status: "pending", to: ["ops", "ada"] });
+    await scene.pass(HOUR_MS);
+    expect((await scene.engine.read(id)).question).toMatchObject({ status: "timeout", policy: "skip" });
+  });
+
+  test.each([
+    [["--on-timeout", "escalate"], "names nobody to escalate to"],
+    [["--escalate", ":30m"], "--escalate takes people"],
+    [["--escalate", "lena:soon"], "not a duration"],
+  ])("with %j is refused", async (more, why) => {
+    const { exit, stderr } = await type(new Scene(), [...ASK, ...more]);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(why) });
   });
 
   test("prints one line for each of several choices", async () => {
@@ -436,4 +472,123 @@ test("answer does not promise that somebody waits whose process has ended", asyn
   };
   expect(await ask(child.pid ?? 0)).toContain("The process that waited for it has ended. The answer is kept");
   expect(await ask(own.pid)).toContain("It is delivered to the waiting agent");
+});
+
+test("answering what a colleague claimed says so, and one's own claim is not mentioned", async () => {
+  const scene = new Scene();
+  const id = QuestionId.parse(await asked(scene));
+  await scene.engine.claim(id, { ...ADA, id: "lena" });
+  expect((await type(scene, ["answer", "1", "1"])).stdout).toContain("lena had claimed it; tell them");
+  await asked(scene);
+  await type(scene, ["claim", "2"]);
+  expect((await type(scene, ["answer", "2", "1"])).stdout).not.toContain("claimed");
+});
+
+describe("a number that is no option", () => {
+  const piped = (text: string) => ({
+    stdin: { isTty: false, readAll: () => Promise.resolve(text), readLine: () => Promise.resolve(undefined) },
+  });
+  const edited = (change: (text: string) => string) => ({
+    env: { EDITOR: "ed", ASKD_HOME: mkdtempSync(join(tmpdir(), "askd-")) },
+    runChild: async ({ argv }: { argv: readonly string[] }) => {
+      const file = argv.at(-1) ?? "";
+      await writeFile(file, change(await readFile(file, "utf8")));
+      return { exitCode: 0, stdout: "" };
+    },
+  });
+
+  test.each([
+    ["as an argument", ["answer", "1", "99"], {}],
+    ["in a file", ["answer", "1", "-F", "-"], piped("99\n")],
+    ["on stdin", ["answer", "1", "-"], piped("99\n")],
+    ["in the editor", ["answer", "1", "--edit"], edited((text) => `${text}99\n`)],
+    [
+      "in one file for all",
+      ["answer", "--all", "--edit"],
+      edited((text) => text.replace(/^answer:.*$/m, "answer: 99")),
+    ],
+  ])("is refused %s", async (_, argv, over) => {
+    const scene = new Scene();
+    await asked(scene);
+    expect((await type(scene, argv, over)).exit).toBe(2);
+    expect((await lastQuestion(scene)).status).toBe("pending");
+  });
+
+  test("is the answer with -m", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    await type(scene, ["answer", "1", "-m", "99"]);
+    expect(await lastQuestion(scene)).toMatchObject({ status: "answered" });
+  });
+
+  test("on stdin an option's number chooses it", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    expect((await type(scene, ["answer", "1", "-"], piped("2\n"))).stdout).toContain(": Memcached");
+  });
+});
+
+test("Ctrl-C at the prompt of an answer exits with 130 and answers nothing", async () => {
+  const scene = new Scene();
+  await asked(scene);
+  const pressed = new AbortController();
+  const readLine = () => {
+    pressed.abort();
+    return Promise.resolve(undefined);
+  };
+  const stdin = { isTty: true, readAll: () => Promise.resolve(""), readLine };
+  const terminal = { write: () => undefined, isTty: true, columns: 80 };
+  const over = { stdin, stdout: terminal, stderr: terminal, interrupt: () => pressed.signal };
+  expect(await type(scene, ["answer", "1"], over)).toMatchObject({ exit: 130, stdout: "" });
+  expect((await lastQuestion(scene)).status).toBe("pending");
+});
+
+test("asking back is not called an answer", async () => {
+  const scene = new Scene();
+  await asked(scene, "--accept", "answer,clarify");
+  const { stdout } = await type(scene, ["answer", "1", "--clarify", "Which version?"]);
+  expect(stdout).toMatch(/^✓ Asked back about #1 redis-or-memcached \(q-\w+\): Which version\?\n/);
+  expect(stdout).not.toContain("Answer recorded");
+});
+
+describe("ask in a Git repository", () => {
+  const config = '[core]\n[remote "origin"]\n\turl = https://token@example.org/acme/api.git\n';
+  test.each([
+    ["the checkout", { "/project/.git/HEAD": "ref: refs/heads/main\n", "/project/.git/config": config }],
+    [
+      "a linked working tree",
+      {
+        "/project/.git": "gitdir: /repo/.git/worktrees/project\n",
+        "/repo/.git/worktrees/project/HEAD": "ref: refs/heads/main\n",
+        "/repo/.git/worktrees/project/commondir": "../..\n",
+        "/repo/.git/config": config,
+      },
+    ],
+  ])("records repository and branch in %s", async (_, given) => {
+    const files: Readonly<Record<string, string>> = given;
+    const scene = new Scene();
+    const readFile = (path: string): Promise<string> =>
+      files[path] === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve(files[path]);
+    await type(scene, ASK, { readFile });
+    const { run } = await scene.engine.read((await lastQuestion(scene)).id);
+    expect(run).toMatchObject({ repo: "acme/api", branch: "main" });
+  });
+});
+
+test.each([
+  ["--to", ["ask", "Go?", "--to", "lenna"]],
+  ["--escalate", ["ask", "Go?", "--escalate", "lenna:1h"]],
+  ["link --for", ["link", "1", "--for", "lenna"]],
+  ["the people of an approval in --input", ["ask", "--input", "-"]],
+])("an unknown person in %s is refused with the nearest name", async (_, argv) => {
+  const scene = new Scene();
+  await asked(scene);
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: ["ops"] }, { ...ADA, scope: "admin" });
+  const raw = JSON.stringify({ question: "Go?", approvals: { from: ["lenna"] } });
+  const stdin = { isTty: false, readAll: () => Promise.resolve(raw), readLine: () => Promise.resolve(undefined) };
+  const { exit, stderr } = await type(scene, argv, { stdin });
+  expect({ exit, stderr }).toEqual({
+    exit: 5,
+    stderr: 'error: There is no person or group "lenna"\n  Did you mean lena?\n',
+  });
 });

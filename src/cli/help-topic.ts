@@ -79,6 +79,7 @@ Fields of templates: ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(" ")}
     text: `askd ask "Redis or Memcached?" -o redis:Redis -o memcached:Memcached --wait 10m
 
 Prints the chosen values, one per line. Without --wait it prints the id at once; check it later with askd check.
+  -o value:Label splits at the colon if the value is a plain word and no space or slash follows; else all is the label
   --recommend redis --default redis --on-timeout default --timeout 4h
   --context "…", --input - (the whole question as JSON), --key k (the same key is the same question)
 Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled. See: askd help timeouts
@@ -119,7 +120,8 @@ A run stands for its pending question. A short id never authorises anything.
   proceed   the agent proceeds using its best judgment
   skip      the run ends as skipped
   defer     the run is deferred until somebody answers
-  escalate  the question goes to the next people
+  escalate  the question goes to the next people, then to those after them; after the last the run fails, or does
+            what --on-timeout says: askd ask "Deploy?" --timeout 1h --escalate lena:30m --escalate ops:2h
   wait      the question never times out
 
 Silence never approves anything. The clock starts with the ask; extending moves the deadline, claiming and snoozing

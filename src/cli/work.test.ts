@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -42,8 +42,32 @@ describe("diff", () => {
     const scene = await parked();
     const { exit, stdout } = await type(scene, ["diff", "1"]);
     expect(exit).toBe(0);
-    expect(stdout).toMatch(/^New files:\n {2}fresh\.txt\n\ndiff --git a\/a\.txt b\/a\.txt\n[\s\S]*\n\+two\n$/);
+    expect(stdout).toMatch(/^New files:\n {2}fresh\.txt\n\ndiff --git a\/a\.txt b\/a\.txt\n[\s\S]*\n\+two\n/);
+    expect(stdout).toContain("--- /dev/null\n+++ b/fresh.txt\n@@ -0,0 +1 @@\n+new\n");
     expect((await type(scene, ["diff", "1", "--stat"])).stdout).toContain(" a.txt | 1 +\n");
+  });
+
+  test.each([
+    ["diff", "1"],
+    ["diff", "1", "--raw"],
+  ])("%s %s %s gives a patch that can be applied, new files included", async (...argv) => {
+    git("init", "-q");
+    writeFileSync(join(dir, "a.txt"), "one\n");
+    git("add", ".");
+    git("commit", "-qm", "first");
+    writeFileSync(join(dir, "a.txt"), "one\ntwo\n");
+    mkdirSync(join(dir, "src"));
+    writeFileSync(join(dir, "src/new file.txt"), "new\n");
+    const isRaw = argv.includes("--raw");
+    if (isRaw) writeFileSync(join(dir, "icon.bin"), Buffer.from([0, 255, 1, 254]));
+    const { stdout } = await type(await parked(), argv);
+    git("stash", "-u");
+    const patch = join(dir, ".git", "work.patch");
+    writeFileSync(patch, stdout);
+    git("apply", patch);
+    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("one\ntwo\n");
+    expect(readFileSync(join(dir, "src/new file.txt"), "utf8")).toBe("new\n");
+    if (isRaw) expect([...readFileSync(join(dir, "icon.bin"))]).toEqual([0, 255, 1, 254]);
   });
 
   test("runs no program that the repository names", async () => {

@@ -314,3 +314,17 @@ describe("a file that cannot be taken", () => {
     expect(values.questions?.timeout).toBe("1h");
   });
 });
+
+test("a policy that escalates to nobody is reported", async () => {
+  const text = '[questions]\non_timeout = "escalate"\n';
+  expect(await saidOf(text)).toEqual([
+    expect.stringContaining(`warning | ${USER}:2: questions.on_timeout = "escalate" names nobody to escalate to`),
+  ]);
+  const chain = '[escalation]\nsteps = [{ after = "30m", to = ["lena"] }]\n';
+  expect(await saidOf(`${text}${chain}`)).toEqual([]);
+});
+
+test("a step of an escalation with a misspelt field is an error that says what to write", async () => {
+  const [said] = await saidOf('[escalation]\nsteps = [{ after = "30m", too = ["lena"] }]\n');
+  expect(said).toContain('write a list, such as [{ after = "30m", to = ["lena"] }]');
+});

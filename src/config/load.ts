@@ -43,13 +43,31 @@ export async function loadConfig(around: ConfigSurroundings, files = findConfigF
       values = withValue(values, path, value);
     }
   }
+  const parsed = Values.parse(values);
+  problems.push(...findIdlePolicy(parsed, origins));
   return {
-    values: Values.parse(values),
+    values: parsed,
     origins,
     warnings: problems.filter(({ level }) => level === "warning"),
     errors: problems.filter(({ level }) => level === "error"),
     files,
   };
+}
+
+/** Without steps nobody can be escalated to, and the configured policy has no effect. */
+function findIdlePolicy({ questions, escalation }: Values, origins: Config["origins"]): ConfigProblem[] {
+  const origin = origins.get("questions.on_timeout");
+  if (!origin || questions?.on_timeout !== "escalate" || escalation?.steps) return [];
+  return [
+    {
+      level: "warning",
+      source: origin.file,
+      line: origin.line,
+      key: "questions.on_timeout",
+      message: 'questions.on_timeout = "escalate" names nobody to escalate to; until then such questions fail',
+      hint: 'Add [escalation] with steps = [{ after = "30m", to = ["lena"] }] to your own file',
+    },
+  ];
 }
 
 interface FileValues {

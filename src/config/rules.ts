@@ -12,6 +12,7 @@ export function rulesOf(values: Values): Rules {
     liveWindowMs: ms(questions.live_window, base.liveWindowMs),
     timeoutMs: ms(questions.timeout, base.timeoutMs),
     onTimeout: questions.on_timeout ?? base.onTimeout,
+    escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
     personChannel: provesPeople(values),
     confidence: confidenceOf(values),
@@ -36,6 +37,16 @@ function provesPeople({ channels = {} }: Values) {
 function confidenceOf({ questions = {} }: Values): Rules["confidence"] {
   const act = questions.confidence?.act;
   return act === undefined ? DEFAULT_RULES.confidence : { act, ask: 0 };
+}
+
+function escalationOf({ escalation }: Values): Rules["escalation"] {
+  if (!escalation?.steps) return undefined;
+  const steps = escalation.steps.map(({ after, to = [], channels = [] }) => ({
+    afterMs: parseDuration(after),
+    to,
+    channels,
+  }));
+  return { steps, then: escalation.then };
 }
 
 function undoOf({ answers = {} }: Values): Rules["undoMs"] {

@@ -45,6 +45,25 @@ const Questions = section({
   ).describe("How sure an agent must be to go on without asking"),
 });
 
+const STEPS = 'write a list, such as [{ after = "30m", to = ["lena"] }]';
+const names = () => z.array(z.string(STEPS).min(1, STEPS), STEPS).max(50, STEPS);
+const Escalation = section({
+  steps: z
+    .array(
+      z
+        .strictObject(
+          { after: duration(SECOND_MS, YEAR_MS, "30m"), to: names().optional(), channels: names().optional() },
+          STEPS,
+        )
+        .refine(({ to = [], channels = [] }) => to.length + channels.length > 0, STEPS),
+      STEPS,
+    )
+    .min(1, STEPS)
+    .max(10, "write at most 10 steps")
+    .describe("Whom an escalated question goes to, one after the other, and how long each has"),
+  then: oneOf(TimeoutPolicy.exclude(["escalate"]).options).describe("What happens after the last step"),
+});
+
 const Answers = section({
   undo_window: section(
     { web: undoWindow(), slack: undoWindow(), cli: undoWindow(), api: undoWindow() },
@@ -188,6 +207,7 @@ const named = <Entry extends z.ZodType>(entry: Entry) =>
 export const Values = section({
   profile: text("the name of a profile").describe("The profile to use when nothing else is said"),
   questions: Questions,
+  escalation: Escalation,
   answers: Answers,
   notifications: Notifications,
   channels: Channels,

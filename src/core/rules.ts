@@ -1,5 +1,6 @@
 import type { AlertRules } from "./stats/alert.ts";
 import { parseDuration } from "./text/duration.ts";
+import type { EscalationStep, OnTimeout } from "./question/question.ts";
 import { TimeoutPolicy } from "./question/timeout-policy.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 
@@ -8,6 +9,8 @@ export interface Rules {
   liveWindowMs: number;
   timeoutMs: number;
   onTimeout: TimeoutPolicy;
+  /** The steps of `escalate` for questions that name none. */
+  escalation: (Pick<OnTimeout, "then"> & { steps: EscalationStep[] }) | undefined;
   /** The fractions of the duration at which people are reminded. */
   remindAt: readonly number[];
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -53,6 +56,7 @@ export const DEFAULT_RULES: Rules = {
   liveWindowMs: 3 * MINUTE_MS,
   timeoutMs: DAY_MS,
   onTimeout: "fail",
+  escalation: undefined,
   remindAt: [0.5, 0.9],
   personChannel: false,
   confidence: undefined,

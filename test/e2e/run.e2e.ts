@@ -219,7 +219,7 @@ describe("a question that nobody answers in time", () => {
     ],
     ["skip", {}, "skipped", undefined],
     ["fail", {}, "failed", undefined],
-    ["escalate", { timeout_params: { then: "skip" } }, "skipped", undefined],
+    ["escalate", { timeout_params: { steps: [{ after: "1s", to: ["lena"] }], then: "skip" } }, "skipped", undefined],
     ["defer", {}, "deferred", undefined],
   ] as const)("ends by the policy %s", async (policy, more, status, told) => {
     const number = await run("claude", [asking(policy, more), STOP, FINAL]);

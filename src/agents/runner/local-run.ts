@@ -1,7 +1,7 @@
 import type { Run } from "../../core/run/run.ts";
 import { hasErrorCode } from "../../core/error-code.ts";
 import { type TakeoverContext, findTakeover, isSessionFree, takeoverCommand } from "./takeover.ts";
-import { findDiff } from "../workspace/working-tree.ts";
+import { type DiffOptions, findDiff } from "../workspace/working-tree.ts";
 
 /** The changes of an agent so far, as reported by git. */
 export interface ChangedFiles {
@@ -10,11 +10,7 @@ export interface ChangedFiles {
 }
 
 /** Finds the uncommitted changes in a run's directory; undefined outside of a working tree or on another machine. */
-export async function findChangedFiles(
-  run: Run,
-  host: string,
-  how: { isStat: boolean },
-): Promise<ChangedFiles | undefined> {
+export async function findChangedFiles(run: Run, host: string, how: DiffOptions): Promise<ChangedFiles | undefined> {
   if (run.dir === undefined || run.host !== host) return undefined;
   return findDiff(run.dir, how).catch((error: unknown) => {
     if (hasErrorCode(error, "ENOTDIR") || hasErrorCode(error, "ENOENT")) return undefined;

@@ -6,6 +6,8 @@ const TIMEOUT_MS = 60_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 /** git's exit code for fatal errors. */
 const FATAL = 128;
+/** The exit code of `git diff --no-index` for files that differ. */
+const DIFFERS = 1;
 
 /**
  * Options for reading a repository without writing: no optional locks, no refreshed index, and no programs of the
@@ -21,6 +23,20 @@ export async function readGit(dir: string, args: readonly string[]): Promise<str
     if (hasErrorCode(error, "ENOENT")) return undefined;
     if (error instanceof GitFailure && /not a git repository|must be run in a work tree/.test(error.message)) {
       return undefined;
+    }
+    throw error;
+  }
+}
+
+/** The patch that adds a file git does not track yet. */
+export async function readNewFilePatch(root: string, path: string, flags: readonly string[]): Promise<string> {
+  try {
+    return await runGit(root, [...READING, "diff", "--no-index", ...flags, "--", "/dev/null", path]);
+  } catch (error) {
+    // Git exits with 1 where two files differ, as here always.
+    const cause: unknown = error instanceof GitFailure ? error.cause : undefined;
+    if (cause instanceof Error && "stdout" in cause && "code" in cause && cause.code === DIFFERS) {
+      return String(cause.stdout);
     }
     throw error;
   }

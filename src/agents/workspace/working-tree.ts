@@ -7,7 +7,7 @@ import { z } from "zod";
 import { quoteLine, quoteName } from "../../core/text/foreign-text.ts";
 import { hasErrorCode } from "../../core/error-code.ts";
 import { isDatabaseFile } from "../../sqlite.ts";
-import { readGit } from "./git.ts";
+import { readGit, readNewFilePatch } from "./git.ts";
 
 /** Larger files, and those beyond these totals, are compared by size and time only. */
 const FILE_BYTES = 32 * 1024 * 1024;
@@ -87,13 +87,19 @@ export async function findDiffStat(dir: string): Promise<string | undefined> {
     .join("\n");
 }
 
+/** How changes are shown; new files are only named, shown as patches, or, binary ones too, so that git can apply them. */
+export interface DiffOptions {
+  isStat: boolean;
+  newFiles?: "named" | "shown" | "applicable";
+}
+
 /**
  * The diff against the last commit, and the new files; undefined outside of a tree. No programs of the repository are
  * run.
  */
 export async function findDiff(
   dir: string,
-  { isStat }: { isStat: boolean },
+  { isStat, newFiles = "named" }: DiffOptions,
 ): Promise<{ diff: string; untracked: string[] } | undefined> {
   const root = await findTreeRoot(dir);
   if (root === undefined) return undefined;
@@ -101,9 +107,17 @@ export async function findDiff(
   const isFirst = status.startsWith("# branch.oid (initial)\n");
   const head = (isFirst ? await findFirst(root, ["hash-object", "-t", "tree", "/dev/null"]) : undefined) ?? "HEAD";
   const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"];
-  const diff = (await readGit(root, ["diff", ...(isStat ? ["--stat"] : []), ...plain, head, "--"])) ?? "";
+  const binary = newFiles === "applicable" ? ["--binary"] : [];
+  const diff = (await readGit(root, ["diff", ...(isStat ? ["--stat"] : binary), ...plain, head, "--"])) ?? "";
   const listed = (await readGit(root, ["ls-files", "--others", "--exclude-standard", "-z"])) ?? "";
-  return { diff, untracked: listed.split("\0").filter((path) => path !== "" && !NOT_WORK.test(path)) };
+  const untracked = listed.split("\0").filter((path) => path !== "" && !NOT_WORK.test(path));
+  if (isStat || newFiles === "named") return { diff, untracked };
+  let whole = diff;
+  // A path that ends in a slash is another repository, which no patch can add.
+  for (const path of untracked.filter((each) => !each.endsWith("/"))) {
+    whole += await readNewFilePatch(root, path, [...plain, ...binary]);
+  }
+  return { diff: whole, untracked };
 }
 
 /** The root of a directory's working tree. */

@@ -43,6 +43,27 @@ export function readSeen({ pid, started_at: startedAt, attended }: z.infer<typeo
   return { pid, startedAt, isAttended: attended };
 }
 
+/** The policy for the deadline as an object. */
+const OnTimeoutBody = z
+  .looseObject({
+    type: TimeoutPolicy,
+    steps: z
+      .array(
+        z
+          .looseObject({
+            after: Duration.describe("How long these people have before the next step"),
+            to: z.array(z.string()).describe("People or groups who get the question"),
+            channels: z.array(z.string()).describe("Channels that carry it"),
+          })
+          .partial(),
+      )
+      .describe("For escalate: at the deadline the question goes to the first step, and so on"),
+    then: TimeoutPolicy.exclude(["escalate"]).describe(
+      "For escalate: what happens after the last step; fail unless said",
+    ),
+  })
+  .partial();
+
 /**
  * An ask as it comes over the wire. The fields that are named here are the product's own; the other names that
  * clients use for the same are read too; `parseAsk` reports what is wrong with it.
@@ -61,7 +82,10 @@ export const AskBody = z.looseObject({
   hold: Duration.optional().describe("How long the caller waits with its agent alive"),
   after_hold: AfterHold.optional(),
   timeout: Duration.optional().describe('24h unless said; "never" for none'),
-  on_timeout: z.union([TimeoutPolicy, z.looseObject({})]).optional(),
+  on_timeout: z
+    .union([TimeoutPolicy, OnTimeoutBody])
+    .optional()
+    .describe("A policy, or an object with its type; fields that are not known are refused"),
   default_answer: z.string().optional(),
   declares: z
     .object({ timeout: z.boolean(), on_timeout: z.boolean() })

@@ -70,8 +70,8 @@ export const PEOPLE_ROUTES = {
     reply: tokenReply,
   }),
   listPeople: route("GET", "/people", {
-    may: "manage_people",
-    summary: "Everybody who answers",
+    may: "see_all",
+    summary: "Everybody who answers; their addresses only for an admin",
     takes: [],
     reply: peopleReply,
   }),

@@ -145,7 +145,47 @@ describe("timeouts", () => {
     expect(
       parse({ question: "Go?", timeoutAction: { type: "escalate", notifyChannel: "#ops", assignTo: "lena" } })
         .onTimeout,
-    ).toEqual({ do: "escalate", notifyChannel: "#ops", assignTo: "lena" });
+    ).toEqual({
+      do: "escalate",
+      steps: [{ afterMs: DEFAULT_RULES.timeoutMs, to: ["lena"], channels: ["#ops"] }],
+      notifyChannel: "#ops",
+      assignTo: "lena",
+    });
+  });
+
+  test.each([
+    [{ escalate: ["lena"] }, /there is no field "escalate"; write a policy/],
+    [{ policy: "skip" }, /there is no field "policy"/],
+    [{ type: "skip", adLabel: "x" }, /there is no field "adLabel"/],
+    [{ addLabel: "x" }, /name the policy in "type"/],
+    ["sikp", /use wait, proceed, skip/],
+    [7, /write a policy/],
+    [{ type: "escalate", steps: [{ after: "1h", too: ["lena"] }] }, /there is no field "too"/],
+    [{ type: "escalate", steps: [{ after: "0s", to: ["lena"] }] }, /how long these people have/],
+    [{ type: "escalate", steps: [{ after: "1h" }] }, /name people in "to"/],
+    [{ type: "escalate", steps: [] }, /steps/],
+    [{ type: "skip", then: "fail" }, /"then" belongs to on_timeout "escalate"/],
+    ["escalate", /names nobody to escalate to/],
+    [{ type: "escalate" }, /names nobody to escalate to/],
+  ])("a policy that could not be carried out is refused: %j", (policy, why) => {
+    expect(() => parse({ question: "Go?", on_timeout: policy })).toThrow(why);
+    expect(() => parse({ question: "Go?", timeoutAction: policy })).toThrow(why);
+  });
+
+  test("fields that are not known are refused in timeout_params too", () => {
+    expect(() => parse({ question: "Go?", timeout_params: { add_labels: "x" } })).toThrow(/no field "addLabels"/);
+  });
+
+  test("a bare escalate takes the configured steps", () => {
+    const escalation = { steps: [{ afterMs: 60_000, to: ["ops"], channels: [] }], then: "skip" as const };
+    const rules = { ...DEFAULT_RULES, escalation };
+    const { onTimeout } = parseAsk({ question: "Go?", on_timeout: "escalate" }, { via: "mcp" }, rules, instant(0));
+    expect(onTimeout).toMatchObject({ do: "escalate", ...escalation });
+  });
+
+  test("an escalation does not end in silence that approves", () => {
+    const policy = { type: "escalate", steps: [{ after: "1h", to: ["lena"] }], then: "proceed" };
+    expect(() => parse({ question: "Run rm?", kind: "approval", on_timeout: policy })).toThrow(/given by silence/);
   });
 
   test("default without an answer or a recommendation is refused when it is asked", () => {

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { type ToolAsk, approvalContent } from "./approval.ts";
-import { type Item, recommendedOption } from "./content.ts";
-import { parseDuration } from "../text/duration.ts";
+import type { Item } from "./content.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "../instant.ts";
 import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
 import { makePlain, requireBytes } from "../text/plain-text.ts";
-import { AfterHold, Approvals, EscalationStep, type NotifyTarget, type OnTimeout, Outcome } from "./question.ts";
-import { TimeoutPolicy } from "./timeout-policy.ts";
+import { AfterHold, Approvals, type NotifyTarget, type OnTimeout, Outcome } from "./question.ts";
+import { Duration, TimeoutFields, readOnTimeout } from "./timeout-input.ts";
+import type { TimeoutPolicy } from "./timeout-policy.ts";
 import { Refusal } from "../refusal.ts";
 import { Risk } from "./risk.ts";
 import type { Rules } from "../rules.ts";
@@ -58,28 +58,6 @@ export interface DoorDefaults {
 
 const MAX_DEPTH = 64;
 
-const Duration = z
-  .union([z.string(), z.number().nonnegative()])
-  .transform((value) => (typeof value === "number" ? value * SECOND_MS : parseDuration(value)));
-const TimeoutParams = z
-  .object({
-    addLabel: z.string(),
-    comment: z.string(),
-    notifyChannel: z.string(),
-    assignTo: z.string(),
-    markAs: z.string(),
-    useAnswer: z.string(),
-    then: TimeoutPolicy.exclude(["escalate"]),
-    steps: z.array(
-      z.object({ after: Duration, to: z.array(z.string()).default([]), channels: z.array(z.string()).default([]) }),
-    ),
-  })
-  .partial();
-const TimeoutAction = z.union(
-  [TimeoutPolicy, TimeoutParams.extend({ type: TimeoutPolicy, action: TimeoutPolicy, do: TimeoutPolicy }).partial()],
-  { error: `use ${TimeoutPolicy.options.join(", ")}` },
-);
-
 const NotifyInput = z.union([
   z.string(),
   z
@@ -115,11 +93,8 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   timeout: Duration.optional(),
   timeoutHours: z.number().positive().optional(),
   expiresAt: z.iso.datetime({ offset: true }).nullish(),
-  onTimeout: TimeoutAction.optional(),
-  timeoutAction: TimeoutAction.optional(),
-  timeoutParams: TimeoutParams.optional(),
+  ...TimeoutFields.shape,
   declares: z.object({ timeout: z.boolean(), onTimeout: z.boolean() }).partial().optional(),
-  defaultAnswer: z.string().optional(),
   notify: z.array(NotifyInput).optional(),
   notifyVia: z.array(NotifyInput).optional(),
   slackChannel: z.string().optional(),
@@ -149,9 +124,10 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
   if (context) requireBytes(context, rules.limits.contextBytes, "context");
   // Tool arguments are only displayed: a prompt in a script asks nobody for a secret.
   if (!tool && asksForSecret({ items, context })) throw secretRefusal();
-  const onTimeout = readOnTimeout(fields, items, door, rules);
+  const givenMs = readTimeoutMs(fields, door, rules, now);
+  const onTimeout = readOnTimeout(fields, items, { onTimeout: door.onTimeout, timeoutMs: givenMs, rules });
   requireNames([...fields.to, ...(fields.approvals?.from ?? []), ...(onTimeout.steps ?? []).flatMap(({ to }) => to)]);
-  const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
+  const timeoutMs = onTimeout.do === "wait" ? undefined : givenMs;
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
   const trace = fields.traceparent ?? door.traceparent;
   return {
@@ -244,49 +220,6 @@ function readItems(fields: AskFields, rules: Rules): Item[] {
   const ids = new Set(items.map((item) => item.id));
   if (ids.size < items.length) throw new Refusal("bad_input", "Two items have the same id; give each its own");
   return items;
-}
-
-function readOnTimeout(fields: AskFields, items: readonly Item[], door: DoorDefaults, rules: Rules): OnTimeout {
-  const given = fields.onTimeout ?? fields.timeoutAction;
-  const action = typeof given === "object" ? given : {};
-  const params = { ...fields.timeoutParams, ...action };
-  const declared = typeof given === "string" ? given : (action.type ?? action.action ?? action.do ?? door.onTimeout);
-  const what = declared ?? policyFor(fields, items, rules);
-  if (fields.kind === "approval" && (what === "proceed" || what === "default")) {
-    throw new Refusal(
-      "bad_input",
-      `An approval cannot be given by silence; use on_timeout fail, skip, escalate, wait or defer instead of ${what}`,
-    );
-  }
-  const { then, addLabel, comment, notifyChannel, assignTo, markAs } = params;
-  const answer = what === "default" || then === "default" ? readDefault(fields, params.useAnswer, items) : undefined;
-  const steps = params.steps?.map(({ after, ...step }) => EscalationStep.parse({ afterMs: after, ...step }));
-  return { do: what, answer, steps, then, addLabel, comment, notifyChannel, assignTo, markAs };
-}
-
-/** The configured policy for questions without one, if it is possible for this question; else `fail`. */
-function policyFor(
-  { kind, defaultAnswer }: AskFields,
-  items: readonly Item[],
-  { onTimeout }: Rules,
-): Rules["onTimeout"] {
-  if (kind === "approval" && (onTimeout === "proceed" || onTimeout === "default")) return "fail";
-  const hasDefault = defaultAnswer !== undefined || items.every((item) => recommendedOption(item));
-  return onTimeout === "default" && !hasDefault ? "fail" : onTimeout;
-}
-
-/** The answer of the `default` policy, as text that matches the options: given, or the recommended option. */
-function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]) {
-  const given = fields.defaultAnswer ?? useAnswer;
-  if (given !== undefined) return given;
-  const recommended = items.map((item) =>
-    item.options.filter((option) => option.recommended).map((option) => option.key),
-  );
-  if (recommended.some((keys) => keys.length === 0)) {
-    throw new Refusal("bad_input", 'on_timeout "default" needs a default_answer or a recommended option in every item');
-  }
-  if (items.length === 1) return recommended.flat().join(",");
-  return recommended.map((keys, index) => `${index + 1}${keys.join(",")}`).join(" ");
 }
 
 function readTimeoutMs(fields: AskFields, door: DoorDefaults, rules: Rules, now: Instant) {

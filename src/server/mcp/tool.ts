@@ -90,7 +90,10 @@ export const TOOLS = {
         context: string(),
         notifyVia: array(string(), "github, slack, email"),
         timeoutHours: { type: "number" },
-        timeoutAction: string("skip, default, escalate or fail"),
+        timeoutAction: {
+          description: 'skip, default or fail; or {"type": "escalate", "assignTo": "lena"}',
+          anyOf: [string(), { type: "object", additionalProperties: true }],
+        },
         defaultAnswer: string(),
         slackChannel: string(),
         slackMention: array(string()),

@@ -75,7 +75,13 @@ export const RUN_VERBS: Handlers<WrittenVerb<keyof typeof RUN_ROUTES>> = {
   findFeedEnd: async ({ engine }) => ({ cursor: await engine.findFeedEnd() }),
 };
 /** Tokens, people and the server itself: the verbs that are not derived from the table. */
-export const PEOPLE_VERBS: Handlers<Exclude<WrittenVerb<keyof typeof PEOPLE_ROUTES>, "redeemLogin">> = {
+export const PEOPLE_VERBS: Handlers<Exclude<WrittenVerb<keyof typeof PEOPLE_ROUTES>, "redeemLogin"> | "listPeople"> = {
+  listPeople: async ({ engine, bearer }) => {
+    const people = await engine.listPeople();
+    if (hasAccess("manage_people", bearer)) return people;
+    // Everybody may name colleagues; their addresses prove who they are, and are for admins.
+    return people.map(({ id, version, name, groups }) => ({ id, version, name, groups }));
+  },
   authenticate: async ({ bearer, token }) => ({ actor: bearer, token }),
   issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, grants, name, expires_at } }) =>
     engine.issueToken(

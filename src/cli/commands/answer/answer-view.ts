@@ -3,6 +3,7 @@ import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { msBetween } from "../../../core/instant.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import { answerText } from "../../../core/answer/match.ts";
 import type { KnownMachines } from "../../../core/run/machine.ts";
 import { type Question, findAnswer, isPending } from "../../../core/question/question.ts";
@@ -33,17 +34,35 @@ export async function hasHolderEnded(question: Question): Promise<boolean> {
 export function sayAnswered(answered: AnsweredView, program: string): string {
   const { run, question, content } = answered.after;
   const away = isToResume(question) ? findAwayLines(run, answered.machines, program) : undefined;
-  const next = away ?? sayNext(answered, program);
+  const next = [...sayClaimed(answered), ...(away ?? sayNext(answered, program))];
   const second = `\n${next.map((line) => `  ${line}\n`).join("")}`;
+  if (givenAnswer(question)?.outcome === "clarify") return `${sayAskedBack(answered.after)}${second}`;
   if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
-  const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
-  const words = {
-    answer: answer ? answerText(content, answer.items) : "",
-    decide: "You decide",
-    clarify: answer?.note ?? "",
-  };
-  const said = answer ? `: ${oneLine(words[answer.outcome])}` : "";
+  const answer = givenAnswer(question);
+  const words = answer && (answer.outcome === "decide" ? "You decide" : answerText(content, answer.items));
+  const said = words === undefined ? "" : `: ${oneLine(words)}`;
   return `✓ Answer recorded for #${run.number} ${oneLine(run.name)} (${shortId(question.id)})${said}${second}`;
+}
+
+/** A question back is no answer: the agent explains, and asks again. */
+function sayAskedBack({ run, question }: QuestionSnapshot) {
+  const note = oneLine(givenAnswer(question)?.note ?? "");
+  const asked =
+    run.externalId === undefined ? `#${run.number} ${oneLine(run.name)}` : `task ${oneLine(run.externalId)}`;
+  return `✓ Asked back about ${asked} (${shortId(question.id)}): ${note}`;
+}
+
+/** A colleague who claimed the question may be working on an answer, and has to hear of this one. */
+function sayClaimed({ before: { question }, after }: AnsweredView) {
+  const holder = isPending(question) && question.claim ? actorName(question.claim.by) : undefined;
+  const answer = givenAnswer(after.question);
+  if (holder === undefined || !answer || holder === actorName(answer.by)) return [];
+  return [`${oneLine(holder)} had claimed it; tell them that it is answered`];
+}
+
+/** The answer, also one that can still be undone. */
+function givenAnswer(question: Question) {
+  return isPending(question) ? question.settling?.answer : findAnswer(question);
 }
 
 /** Says whether the run resumes with the answer, now or when the undo window ends. */

@@ -11,7 +11,6 @@ import { hasEnded } from "../../../core/run/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { describeOptions } from "../../../core/answer/match.ts";
 import { fillTemplate } from "../../../core/answer/template.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
@@ -24,15 +23,16 @@ import { printResult } from "../../output.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { getTarget } from "../../target.ts";
 import { sayAgo } from "../../view/relative-time.ts";
-import { refOf, argumentOf } from "../../view/run-text.ts";
+import { refOf } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
-import { offersOther, sayChoices } from "../../view/question-text.ts";
+import { sayChoices } from "../../view/question-text.ts";
 import { followAnswered, openLog } from "../run/run-follow.ts";
 import { isServiceOff } from "../service/worker.ts";
 import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
+import { requireNumber } from "./option-number.ts";
 
 const ANSWER_FLAGS = {
   choose: {
@@ -80,8 +80,9 @@ export const command: Command<typeof ANSWER_FLAGS> = {
   ],
   async run(args, given) {
     if (args.flags.all) return answerAll(args, given);
-    const signal = args.flags.wait ? given.interrupt() : undefined;
-    const context: Context = signal ? { ...given, interrupt: () => signal } : given;
+    let signal = args.flags.wait ? given.interrupt() : undefined;
+    // One signal for the prompts and for the waiting: Ctrl-C is never taken for an empty answer.
+    const context: Context = { ...given, interrupt: () => (signal ??= given.interrupt()) };
     const [name, ...words] = args.positionals;
     if (name === undefined) throw wrongUsage("The id of a question is missing", command.usage);
     if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
@@ -93,7 +94,11 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       waits: signal && { until: signal },
     });
     const read = await engine.read(await getAsked(engine, name, context.now()));
-    const input = await readInput(read, words[0], args.flags, context);
+    const input = await readInput(read, words[0], args.flags, context).catch((error: unknown) => {
+      if (signal?.aborted) return undefined;
+      throw error;
+    });
+    if (!input || signal?.aborted) return EXIT_CODE.interrupted;
     const by = await whoTypes(engine, context);
     if (args.flags["dry-run"]) {
       const agentView = await engine.preview(read.question.id, input, by);
@@ -182,7 +187,8 @@ async function getAsked(engine: Engine, name: string, now: Instant) {
 
 async function readInput(read: QuestionSnapshot, word: string | undefined, flags: AnswerValues, context: Context) {
   const outcome = flags.decide ? "decide" : flags.clarify === undefined ? "answer" : "clarify";
-  const said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
+  const said: Said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
+  if (said.answer !== undefined && !said.verbatim) requireNumber(read, said.answer);
   return AnswerInput.parse({
     note: flags.clarify ?? flags.message,
     ...said,
@@ -213,12 +219,12 @@ async function readAnswer(
 ): Promise<Said> {
   if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
   if (flags.choose) return { items: readChoices(read.content, flags.choose) };
-  if (word !== undefined) return { answer: requireNumber(read, word) };
-  if (flags.file !== undefined) {
-    const text =
-      flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await readFileArg(flags.file, context);
+  const file = word === "-" ? "-" : flags.file;
+  if (file !== undefined) {
+    const text = file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await readFileArg(file, context);
     return { answer: text.trim() };
   }
+  if (word !== undefined) return { answer: word };
   if (flags.edit) return edit(read, flags, context);
   if (flags.message !== undefined) return { answer: flags.message, verbatim: true, note: undefined };
   return promptAnswer(read, flags, context);
@@ -234,21 +240,6 @@ function requireOneWay(word: string | undefined, flags: AnswerValues): void {
   throw new Refusal("bad_input", `${ways.join(" and ")} exclude each other`, {
     hint: "Give one of them. A note beside it: -m <text>",
   });
-}
-
-/** Refuses the number of "Other", which needs a text, and numbers beyond it. */
-function requireNumber({ content, run }: QuestionSnapshot, word: string) {
-  const [only, ...others] = content.items;
-  const number = word.trim();
-  if (!only || others.length > 0 || !offersOther(only) || !/^\d+$/.test(number)) return word;
-  const isNamed = only.options.some(({ value, label }) => /^\d/.test(value) || /^\d/.test(label));
-  const otherNumber = only.options.length + 1;
-  if (Number(number) < otherNumber || (isNamed && Number(number) !== otherNumber)) return word;
-  const hint = `askd answer ${argumentOf(run)} "…", or -m ${number} if that is the answer`;
-  if (Number(number) > otherNumber) {
-    throw new Refusal("no_such_option", `There is no option ${number}; choose ${describeOptions(only)}`, { hint });
-  }
-  throw new Refusal("empty_answer", `Option ${number} needs an answer in your own words`, { hint });
 }
 
 /** An answer from a template; `-m` adds a note. */

@@ -6,6 +6,7 @@ import { findOwnRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { getTarget } from "../../target.ts";
+import { findRepository } from "../run/repository.ts";
 import { readOwnSecrets } from "./own-secrets.ts";
 
 export const ASK_FLAGS = {
@@ -26,6 +27,12 @@ export const ASK_FLAGS = {
   confidence: { type: "string", value: "percent", about: "How sure the asker is of its recommendation" },
   timeout: { type: "string", value: "duration", about: "How long people have to answer (24h)" },
   "on-timeout": { type: "string", value: "policy", about: "wait, proceed, skip, default, escalate, fail or defer" },
+  escalate: {
+    type: "string",
+    multiple: true,
+    value: "people[:30m]",
+    about: "Who gets it at the deadline, and for how long; repeated for the next step; --on-timeout applies last",
+  },
   default: { type: "string", value: "answer", about: "The answer for --on-timeout default" },
   wait: {
     type: "string",
@@ -49,12 +56,15 @@ export const ASK_FLAGS = {
   input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
 } as const satisfies Flags;
 
+/** The same rule as for the options of the action, in `action/input.mjs`. */
+const VALUE_AND_LABEL = /^([A-Za-z][\w-]*):(?![\s/])(.+)$/s;
+
 type AskValues = Values<typeof ASK_FLAGS>;
 
 /** The flags that describe the question; the others say how to ask it. */
 const DESCRIBING = [
   ...(["option", "recommend", "multiple", "only-options", "context", "header", "kind", "risk", "confidence"] as const),
-  ...(["timeout", "on-timeout", "default", "key", "to", "accept"] as const),
+  ...(["timeout", "on-timeout", "escalate", "default", "key", "to", "accept"] as const),
 ];
 
 /** The ask that the flags describe, in the shape that every entry point sends. */
@@ -71,10 +81,10 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     risk: flags.risk,
     confidence: flags.confidence === undefined ? undefined : readConfidence(flags.confidence),
     timeout: flags.timeout,
-    on_timeout: flags["on-timeout"],
+    on_timeout: readOnTimeout(flags),
     default_answer: flags.default,
     key: flags.key,
-    to: flags.to,
+    to: flags.to?.map(nameOf),
     accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
   };
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
@@ -107,6 +117,35 @@ function requireSense(flags: AskValues) {
   }
 }
 
+/** With `--escalate`, `--on-timeout` says what happens after the last step. */
+function readOnTimeout(flags: AskValues) {
+  const policy = flags["on-timeout"];
+  if (flags.escalate === undefined) return policy;
+  const steps = flags.escalate.map((step) => ({
+    to: peopleOf(step),
+    after: durationOf(step) ?? flags.timeout ?? "24h",
+  }));
+  return { type: "escalate", steps, then: policy === "escalate" ? undefined : policy };
+}
+
+function peopleOf(step: string) {
+  const [people = ""] = step.split(":");
+  const names = people.split(",").map(nameOf);
+  if (names.every((name) => name !== "")) return names;
+  throw new Refusal("bad_input", "--escalate takes people and how long they have", {
+    hint: "Write it like: --escalate lena:30m --escalate ops:2h",
+  });
+}
+
+function durationOf(step: string) {
+  const at = step.indexOf(":");
+  return at < 0 ? undefined : step.slice(at + 1);
+}
+
+function nameOf(name: string) {
+  return name.trim().replace(/^@/, "");
+}
+
 function readConfidence(text: string) {
   const percent = Number(text.replace(/%$/, ""));
   if (text.trim() !== "" && percent >= 0 && percent <= 100) return percent;
@@ -132,15 +171,19 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
       size: flags.size,
       host: await context.keepHost(),
       dir: context.cwd,
+      ...(await findRepository(context.cwd, context.readFile)),
       ...readCallback(flags.callback, context.env),
     },
   };
 }
 
-/** Parses `redis:Redis 7` as value and label; without a plain word before the colon all of it is the label. */
+/**
+ * Parses `redis:Redis 7` as value and label. Addresses (`https://…`), times (`10:30`) and titles (`feat: add x`) also
+ * hold a colon, and stay whole.
+ */
 function readOptions({ option: given = [], recommend }: AskValues) {
   const options = given.map((text) => {
-    const [, value, label] = /^([\w-]+):(.+)$/s.exec(text) ?? [];
+    const [, value, label] = VALUE_AND_LABEL.exec(text) ?? [];
     return { value: value ?? text, label: label ?? text };
   });
   if (recommend === undefined) return options.length > 0 ? options : undefined;

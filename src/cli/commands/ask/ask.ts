@@ -65,12 +65,7 @@ export async function ask(
     throw new Refusal("bad_input", "--timeout 0 leaves nobody time to answer", {
       hint: "Write it like 90s, 3m, 24h or 2d",
     });
-  if (flags.to)
-    await requireKnown(
-      flags.to.map((name) => name.replace(/^@/, "")),
-      engine,
-      context,
-    );
+  await requireKnown(namesIn(parsed), engine, context);
   const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));
   const id = shortId(done.question.id);
   say(context, `asked ${id}  ${(await findPage(id, context)) ?? `#${done.run.number} ${oneLine(done.run.name)}`}`);
@@ -81,6 +76,12 @@ export async function ask(
     json: () => ({ id: done.question.id, ...viewCheck(done) }),
   });
   return 0;
+}
+
+/** The people and groups that the question names. */
+function namesIn({ to, approvals, onTimeout }: AskInput) {
+  const names = [...to, ...approvals.from, ...(onTimeout.steps ?? []).flatMap((step) => step.to)];
+  return names.map((name) => name.replace(/^@/, ""));
 }
 
 /** A script that is told to choose takes what it recommends; without that it could not choose. */

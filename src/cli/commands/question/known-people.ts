@@ -5,7 +5,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-/** All known people; on a server only an admin may list them. */
+/** All known people; on a server an agent may not list them. */
 export async function findPeople(engine: Pick<Engine, "listPeople">): Promise<Person[]> {
   try {
     return await engine.listPeople();
@@ -21,6 +21,7 @@ export async function requireKnown(
   engine: Pick<Engine, "listPeople">,
   { user }: Pick<Context, "user">,
 ): Promise<void> {
+  if (names.length === 0) return;
   const people = await findPeople(engine);
   if (people.length === 0) return;
   const known = new Set([...people.map(({ id }) => id), ...people.flatMap(({ groups }) => groups), user]);

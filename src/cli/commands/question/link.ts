@@ -11,6 +11,7 @@ import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getQuestionId } from "../../target.ts";
+import { requireKnown } from "./known-people.ts";
 
 const flags = {
   for: { type: "string", value: "person", about: "The person who answers with the link" },
@@ -32,6 +33,7 @@ export const command: Command<typeof flags> = {
     const id = await getQuestionId(engine, requireOneArgument(positionals, command.usage));
     if (given.revoke) return revoke(engine, id, given.for, context);
     if (given.for === undefined) throw wrongUsage("A person is missing: add --for <person>", command.usage);
+    await requireKnown([given.for], engine, context);
     const { text } = await engine.issueLink(id, given.for, await whoManages(engine, context));
     const server = await context.findServer();
     const choice = given.choose === undefined ? "" : `?choose=${encodeURIComponent(given.choose)}`;

@@ -1,4 +1,5 @@
 import { type ChangedFiles, findChangedFiles } from "../../../agents/runner/local-run.ts";
+import type { DiffOptions } from "../../../agents/workspace/working-tree.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { machineName } from "../../../core/run/machine.ts";
 import type { Run } from "../../../core/run/run.ts";
@@ -29,7 +30,8 @@ export const command: Command<typeof flags> = {
     }
     const engine = await context.engine();
     const run = await getRun(engine, requireOneArgument(args.positionals, command.usage));
-    const changed = await getDiff(run, { isStat: args.flags.stat ?? false }, context);
+    const isStat = args.flags.stat ?? false;
+    const changed = await getDiff(run, { isStat, newFiles: isRaw ? "applicable" : "shown" }, context);
     if (changed.diff === "" && changed.untracked.length === 0) {
       if (!context.isQuiet) context.stderr.write(`No changes in ${oneLine(run.dir ?? "")}\n`);
       return 0;
@@ -46,7 +48,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** The changes of a run's agent; refuses with the reason if they are not available here. */
-export async function getDiff(run: Run, how: { isStat: boolean }, context: Context): Promise<ChangedFiles> {
+export async function getDiff(run: Run, how: DiffOptions, context: Context): Promise<ChangedFiles> {
   const { dir } = run;
   if (dir === undefined || run.host !== (await context.host())) {
     const why = dir === undefined ? "has no directory" : `works on ${oneLine(machineName(run.host))}`;
