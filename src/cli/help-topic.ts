@@ -21,6 +21,7 @@ const EXIT_CODE_MEANING: Readonly<Record<ExitCodeName, string>> = {
   pending: "still pending",
   timedOut: "timed out without an answer",
   cancelled: "cancelled or skipped",
+  denied: "an approval was denied",
   interrupted: "interrupted",
 };
 
@@ -80,7 +81,7 @@ Fields of templates: ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(" ")}
 Prints the chosen values, one per line. Without --wait it prints the id at once; check it later with askd check.
   --recommend redis --default redis --on-timeout default --timeout 4h
   --context "…", --input - (the whole question as JSON), --key k (the same key is the same question)
-Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled. See: askd help timeouts
+Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled, 12 denied. See: askd help timeouts
 `,
   },
   "exit-codes": { about: "Exit codes", text: renderExitCodes() },

@@ -11,6 +11,7 @@ export const EXIT_CODE = {
   pending: 8,
   timedOut: 9,
   cancelled: 10,
+  denied: 12,
   interrupted: 130,
 } as const;
 

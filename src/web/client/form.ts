@@ -44,7 +44,8 @@ export function labelPrimary(): void {
   const chosen = all<HTMLElement>("fieldset.item", form).map(chosenIn);
   const word = find<HTMLInputElement>("#word", form);
   const isReady = chosen.every((text) => text !== "");
-  const isTyped = !word || word.value.trim() === word.dataset["word"];
+  const isDenied = find("input[data-denies]:checked", form) !== null; // a no needs no word
+  const isTyped = !word || isDenied || word.value.trim() === word.dataset["word"];
   button.setAttribute("aria-disabled", String(!isReady || !isTyped));
   const answer = chosen.join("; ");
   const shown = answer.length > LONGEST_LABEL ? `${answer.slice(0, LONGEST_LABEL - 1)}…` : answer;
