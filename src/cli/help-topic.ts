@@ -22,6 +22,7 @@ const EXIT_CODE_MEANING: Readonly<Record<ExitCodeName, string>> = {
   timedOut: "timed out without an answer",
   cancelled: "cancelled or skipped",
   mayHaveAsked: "the run may have asked something that could not be read",
+  denied: "an approval was denied",
   interrupted: "interrupted",
 };
 
@@ -82,7 +83,7 @@ Prints the chosen values, one per line. Without --wait it prints the id at once;
   -o value:Label splits at the colon if the value is a plain word and no space or slash follows; else all is the label
   --recommend redis --default redis --on-timeout default --timeout 4h
   --context "…", --input - (the whole question as JSON), --key k (the same key is the same question)
-Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled. See: askd help timeouts
+Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled, 12 denied. See: askd help timeouts
 `,
   },
   "exit-codes": { about: "Exit codes", text: renderExitCodes() },

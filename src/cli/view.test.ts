@@ -8,6 +8,7 @@ import type { PendingQuestion } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
 import { renderAudit, renderVerified } from "./commands/store/audit.ts";
 import { viewCheck } from "../core/api/view.ts";
+import { approvalContent } from "../core/question/approval.ts";
 import { exitCodeOf, renderCheck } from "./commands/ask/check.ts";
 import { renderAwaiting, renderList } from "./commands/inspect/list.ts";
 import { renderShow } from "./commands/inspect/show-view.ts";
@@ -216,6 +217,20 @@ COMPLETED TODAY:
     expect(renderShortStatus(aStatus({ waiting: [waiting], running: [caching] }))).toBe("?1 ▶1\n");
   });
 
+  test("names the command of an approval, and suggests nothing at high risk", () => {
+    const { question: text, options } = approvalContent({ tool: "Bash", input: { command: "rm -rf /" } });
+    const choices = options.map((option, index) => ({ ...option, key: "AB".charAt(index) }));
+    const content = { items: [{ id: "q1", text, options: choices, multiple: false, allowText: false }] };
+    const question = { ...pending, title: text, kind: "approval", risk: "high" } as const;
+    const page = renderStatus(aStatus({ waiting: [{ ...waiting, question, content }] }), plain);
+    expect(page).toContain('Q: May the agent use Bash to run "rm -rf /"?');
+    expect(page).toContain('Run: askd answer 42 "your response"');
+    const now = question.askedAt;
+    expect(renderList({ now, width: 120, questions: [{ ...waiting, question, content }] }, plain)).toContain(
+      "rm -rf /",
+    );
+  });
+
   test("makes what an agent wrote harmless, also where it is to be copied", () => {
     const evil = {
       ...cache,
@@ -340,7 +355,7 @@ describe("audit", () => {
 describe("check", () => {
   test("tells a script only the state while the question waits", () => {
     expect(viewCheck(waiting)).toEqual({ status: "pending" });
-    expect(exitCodeOf(pending)).toBe(8);
+    expect(exitCodeOf(waiting)).toBe(8);
     expect(renderCheck(waiting, now)).toBe('pending\n  asked 2h ago, due in 5h 12m, then uses "Redis"\n');
   });
 
@@ -355,8 +370,8 @@ describe("check", () => {
       handover: { state: "owed" },
     } as const;
     const forced = { ...closed, forced: { answer: given, handover: { state: "owed" } as const } };
-    expect(exitCodeOf(closed)).toBe(9);
-    expect(exitCodeOf(forced)).toBe(0);
+    expect(exitCodeOf({ ...waiting, question: closed })).toBe(9);
+    expect(exitCodeOf({ ...waiting, question: forced })).toBe(0);
     expect(viewCheck({ ...waiting, question: forced })).toMatchObject({
       status: "timeout",
       answer: "redis",
@@ -375,6 +390,21 @@ describe("check", () => {
       policy: "skip",
       handover: { state: "owed" },
     } as const;
-    expect(exitCodeOf(closed)).toBe(10);
+    expect(exitCodeOf({ ...waiting, question: closed })).toBe(10);
+  });
+
+  test.each([
+    [["approve", "deny"], "approve", 0],
+    [["approve", "deny"], "deny", 12],
+    [["no", "yes"], "yes", 0],
+    [["no", "yes"], "no", 12],
+    [["go", "stop"], "go", 0],
+    [["go", "stop"], "stop", 12],
+  ])("of the choices %j of an approval, %s exits with %i", (values, chosen, code) => {
+    const options = values.map((value, index) => ({ key: String(index), value, label: value }));
+    const content = { items: [{ id: "q1", text: "Deploy?", options, multiple: false, allowText: false }] };
+    const { answer, ...given } = answered({ ...pending, kind: "approval" });
+    const question = { ...given, answer: { ...answer, items: { q1: { values: [chosen] } } } };
+    expect(exitCodeOf({ question, content })).toBe(code);
   });
 });

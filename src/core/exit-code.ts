@@ -12,6 +12,7 @@ export const EXIT_CODE = {
   timedOut: 9,
   cancelled: 10,
   mayHaveAsked: 11,
+  denied: 12,
   interrupted: 130,
 } as const;
 

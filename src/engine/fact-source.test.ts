@@ -109,10 +109,8 @@ describe("the fingerprint of an approval", () => {
     expect(() => scene.input({ ...ask, context: "Harmless" })).toThrow("askd words the question");
     expect(() => scene.input({ ...ask, kind: "question" })).toThrow("Only an approval is about a tool");
     const { content } = await scene.ask(ask);
-    expect(content.items[0]?.text).toBe("May the agent use Bash?");
-    expect(content.context).toMatch(
-      /^```json\n\{\n {2}"command": "ls",\n {2}"timeout": 5\n\}\n```\n\nThe agent says: /,
-    );
+    expect(content.items[0]?.text).toBe('May the agent use Bash to run "ls"?');
+    expect(content.context).toMatch(/^```sh\nls\n```\n\n```\ntimeout: 5\n```\n\nThe agent says: /);
   });
 
   test("lets no approval in other words allow a tool", async () => {

@@ -162,6 +162,29 @@ test("what was written survives a reload and a server that is killed, and is sen
   expect(await stage.read(id)).toMatchObject({ answer: { note: "written before the crash" } });
 });
 
+test("an answer given offline survives going elsewhere and a closed page, and is sent once", async () => {
+  const { id } = await ask(stage, { question: "Which cache offline?", options: ["Redis", "Memcached"] });
+  const { id: other } = await ask(stage, { question: "Which queue offline?", options: ["SQS", "NATS"] });
+  const page = await stage.person("mika");
+  await page.goto(`${stage.url}/q/${id}`);
+  await page.click("label:has-text('Memcached')");
+  await page.fill("#note", "given offline");
+  await stage.kill();
+  await page.click("button.p");
+  await page.waitForSelector("#offline:has-text('1 answer waits to be sent')");
+  await page.click(`#list a[href="/q/${other}"]`);
+  await page.waitForSelector("#said:has-text('This page stays open')", { state: "attached" });
+  expect(page.url()).toBe(`${stage.url}/q/${id}`);
+  const context = page.context();
+  await page.close();
+  await stage.serve();
+  const again = await context.newPage();
+  await again.goto(`${stage.url}/q/${other}`);
+  await stage.until("it is answered", async () => (await stage.read(id)).status === "answered" || undefined);
+  expect(await stage.read(id)).toMatchObject({ answer: { note: "given offline" } });
+  expect(await again.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('askd:outbox'))")).toEqual([]);
+});
+
 test("who asks back is not taken to answer, by keys either, and needs no word at high risk", async () => {
   const options = ["Drop it", "Leave it"];
   const { id } = await ask(stage, { question: "Drop the users_v2 table?", options, risk: "high" });

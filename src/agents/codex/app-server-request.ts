@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type ToolUse, approvalAsk } from "../../core/question/approval.ts";
+import { approvalAsk } from "../../core/question/approval.ts";
+import type { ToolUse } from "../../core/question/tool-use.ts";
 import { WORDS_CHARS, quoteLine } from "../../core/text/foreign-text.ts";
 import { provenanceMessage } from "../../core/run/agent-message.ts";
 import { findAnswer } from "../../core/question/question.ts";

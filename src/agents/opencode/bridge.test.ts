@@ -87,7 +87,7 @@ test("what is asked in parallel is asked one after the other, and each gets its 
   const { scene, ended } = await bridge([BUSY, question("que_1", "First?"), permission, ...waits, IDLE]);
   const first = await held(scene, "First?");
   await scene.engine.answer(first.id, said("A"), ADA);
-  const second = await held(scene, "May the agent use bash?");
+  const second = await held(scene, 'May the agent use bash with "ls"?');
   await scene.engine.answer(second.id, said("deny"), ADA);
   expect(await ended).toMatchObject({ exit: 0, stderr: "" });
   expect(requests()).toEqual([

@@ -77,7 +77,7 @@ test("leave is given once, for exactly what was asked, or refused with the reaso
     key: expect.stringMatching(/^ses_\w+:per_\w+$/),
     input: { patterns: ["env", "grep OPENCODE", "echo hi"], command: "env | grep OPENCODE; echo hi" },
   });
-  expect(say(permission, await answered(permission, said("allow")))).toEqual({ reply: "once" });
+  expect(say(permission, await answered(permission, said("allow", { confirmed: true })))).toEqual({ reply: "once" });
   const denied = say(permission, await answered(permission, said("deny", { note: "not here" })));
   expect(denied).toEqual({ reply: "reject", message: expect.stringMatching(/^Not allowed by ada .*not here/) });
 });

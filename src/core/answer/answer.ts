@@ -2,6 +2,7 @@ import { requireAccess, requireMayResumeAgent } from "../people/access.ts";
 import { actorName } from "../people/actor.ts";
 import type { AnswerInput } from "./answer-input.ts";
 import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../changes.ts";
+import { isDenial } from "../question/approval.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/event.ts";
@@ -32,13 +33,19 @@ export function answer(read: QuestionSnapshot, input: AnswerInput, at: DecisionC
   requireAccess("answer", at.by, read.question);
   const question = requirePending(read, at.now, input.answer);
   requireVersion(question, input.ifVersion);
-  requireMayResumeAgent("answer", { ...read, question }, at, input.confirmed);
+  requireMayResumeAgent("answer", { ...read, question }, at, input.confirmed || isDenying(read, input, at));
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
   const { undoMs, resume: isResumed } = input;
   const how = { undoMs, resume: isResumed };
   if (question.approvals.need > 1 || question.approvals.veto) return vote({ ...read, question }, given, how, at);
   return settleOrClose({ ...read, question }, given, how, at);
+}
+
+/** Says whether a reply denies an approval; that needs no confirmation, however high the risk. */
+function isDenying({ question, content }: QuestionSnapshot, input: AnswerInput, at: DecisionContext) {
+  if (question.kind !== "approval" || input.outcome !== "answer") return false;
+  return isDenial(content, matchAnswer(content, input, at.rules.limits));
 }
 
 /** Records a late reply. It changes no row, so that concurrent late replies do not conflict. */

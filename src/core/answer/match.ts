@@ -141,7 +141,18 @@ function matchOption(item: Item, said: string): Option | undefined {
       },
     );
   }
-  return found[0];
+  return found[0] ?? findVerdict(item, word);
+}
+
+const YES: ReadonlySet<string> = new Set(["yes", "y", "ja"]);
+const NO: ReadonlySet<string> = new Set(["no", "n", "nein"]);
+
+/** Takes a plain yes or no for the options of an approval. */
+function findVerdict({ options }: Item, word: string): Option | undefined {
+  const yes = options.find(({ value }) => value === "allow" || value === "approve");
+  const no = options.find(({ value }) => value === "deny");
+  if (!yes || !no) return undefined;
+  return YES.has(word) ? yes : NO.has(word) ? no : undefined;
 }
 
 /** `1,3`, `A, B`, `TTL, LRU` or a JSON array; a label that contains commas wins over its parts. */

@@ -95,10 +95,16 @@ export function rankSimilar(
     const score = cosineSimilarity(words, theirs, weight);
     const least = Math.min(LEAST_SHARED_WORDS, words.size);
     const isAlike = score >= LEAST_ALIKE && countShared(words, theirs) >= least;
-    const similar = isAlike && read.question.kind === asked.question.kind ? similarOf(asked, read, score) : undefined;
+    const similar = isAlike && mayCompare(asked, read) ? similarOf(asked, read, score) : undefined;
     return similar ? [similar] : [];
   });
   return found.sort(compareUsefulness).slice(0, limit);
+}
+
+/** An approval is compared with approvals of exactly the same tool use only: equal words can allow something else. */
+function mayCompare({ question: asked }: QuestionSnapshot, { question: past }: QuestionSnapshot) {
+  if (asked.kind !== past.kind) return false;
+  return asked.kind === "question" || (asked.fingerprint !== undefined && asked.fingerprint === past.fingerprint);
 }
 
 function similarOf(

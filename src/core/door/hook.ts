@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type Actor, actorName } from "../people/actor.ts";
-import { type ToolUse, isToolAllowed } from "../question/approval.ts";
+import { isToolAllowed } from "../question/approval.ts";
+import type { ToolUse } from "../question/tool-use.ts";
 import { type DoorDefaults, describeIssue } from "../question/ask-input.ts";
 import type { QuestionSnapshot } from "../changes.ts";
 import { WORDS_CHARS, oneVisibleLine, quoteLine, quoteName, quoteWords } from "../text/foreign-text.ts";

@@ -1,19 +1,13 @@
 import type { QuestionSnapshot } from "../changes.ts";
-import { hashText } from "./content.ts";
-import { isVisibleLine, quoteLine } from "../text/foreign-text.ts";
-import { type Outcome, findAnswer } from "./question.ts";
+import { type Content, hashText } from "./content.ts";
+import { isVisibleLine } from "../text/foreign-text.ts";
+import { type Answer, type Outcome, findAnswer } from "./question.ts";
 import { Refusal } from "../refusal.ts";
+import { type ToolUse, describeToolUse, toolName } from "./tool-use.ts";
 
 const MAX_DEPTH = 64;
 const ALLOW = "allow";
-const LONGEST_TOOL = 200;
 const HEADER_CHARS = 30;
-
-/** A tool use an agent wants, with its exact arguments. */
-export interface ToolUse {
-  tool: string;
-  input: unknown;
-}
 
 /** A tool use that needs approval. */
 export interface ToolAsk extends ToolUse {
@@ -35,12 +29,10 @@ export function approvalContent(use: ToolAsk): {
   accepts: Outcome[];
   context: string;
 } {
-  const details = fenceCode(JSON.stringify(sortKeys(use.input, 0), null, 2) ?? "null");
-  // The server chose the name of the tool, so it is foreign text.
-  const name = isVisibleLine(use.tool, LONGEST_TOOL) ? use.tool : quoteLine(use.tool);
+  const { title, details } = describeToolUse({ tool: use.tool, input: sortKeys(use.input, 0) });
   return {
-    question: `May the agent use ${name}?`,
-    header: headerOf(name),
+    question: title,
+    header: headerOf(toolName(use.tool)),
     options: [
       { value: ALLOW, label: "Allow" },
       { value: "deny", label: "Deny" },
@@ -71,17 +63,31 @@ export function isToolAllowed({ question }: Pick<QuestionSnapshot, "question">, 
   return given.length > 0 && given.every(({ values, text }) => text === undefined && values.join() === ALLOW);
 }
 
+const APPROVING: ReadonlySet<string> = new Set([ALLOW, "approve", "yes"]);
+
+/** Says whether an approval was answered with anything but its consent. */
+export function isDenied({ question, content }: Pick<QuestionSnapshot, "question" | "content">): boolean {
+  const answer = findAnswer(question);
+  return question.kind === "approval" && answer?.outcome === "answer" && isDenial(content, answer.items);
+}
+
+/**
+ * Says whether these values deny an approval. Options of the asker's own consent by an approving word among them;
+ * without one the first option does.
+ */
+export function isDenial({ items }: Content, given: Answer["items"]): boolean {
+  return items.some(({ id, options }) => {
+    const words = options.filter(({ value }) => APPROVING.has(value.toLowerCase()));
+    const consents = (words.length > 0 ? words : options.slice(0, 1)).map(({ value }) => value);
+    const { values = [] } = given[id] ?? {};
+    return values.length === 0 || values.some((value) => !consents.includes(value));
+  });
+}
+
 function sortKeys(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) throw new Refusal("too_large", `The arguments are nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) return value.map((each) => sortKeys(each, depth + 1));
   if (value === null || typeof value !== "object") return value;
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries.map(([name, each]) => [name, sortKeys(each, depth + 1)]));
-}
-
-/** A code fence longer than any in the text. */
-function fenceCode(text: string) {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}json\n${text}\n${fence}`;
 }

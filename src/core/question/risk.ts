@@ -3,6 +3,7 @@ import type { Actor } from "../people/actor.ts";
 import type { AskInput } from "./ask-input.ts";
 import { type FactSource, factSourceOf } from "../trail/fact-source.ts";
 import { makeVisible } from "../text/visible.ts";
+import { measureToolRisk } from "./tool-risk.ts";
 
 export const Risk = z.enum(["low", "medium", "high"]);
 export type Risk = z.infer<typeof Risk>;
@@ -17,10 +18,11 @@ export interface SourcedRisk {
 }
 
 /**
- * The minimum risk that askd itself sees in an ask; undefined if it cannot tell. A tool that needs approval is never
- * low risk.
+ * The minimum risk that askd itself sees in an ask, from the tool and its arguments; undefined if it cannot tell. An
+ * approval is never low risk.
  */
-export function measureRisk({ kind }: Pick<AskInput, "kind">): Risk | undefined {
+function measureRisk({ kind, tool }: Pick<AskInput, "kind" | "tool">): Risk | undefined {
+  if (tool) return measureToolRisk(tool);
   return kind === "approval" ? "medium" : undefined;
 }
 
@@ -29,7 +31,7 @@ export function measureRisk({ kind }: Pick<AskInput, "kind">): Risk | undefined 
  * question this one continues.
  */
 export function settleRisk(
-  input: Pick<AskInput, "kind" | "risk">,
+  input: Pick<AskInput, "kind" | "risk" | "tool">,
   followed: { risk: Risk; riskSource?: FactSource | undefined } | undefined,
   by: Pick<Actor, "scope">,
 ): SourcedRisk {

@@ -51,9 +51,9 @@ test("a tool is used with exactly the arguments that a person allowed", async ()
   const client = await connect();
   const calling = client.call("approve", use("Bash", { command: "make", timeout: 5 }));
   const question = await scene.waiting();
-  expect(question).toMatchObject({ kind: "approval", title: "May the agent use Bash?" });
+  expect(question).toMatchObject({ kind: "approval", title: 'May the agent use Bash to run "make"?' });
   const { content } = await scene.engine.read(question.id);
-  expect(content.context).toBe('```json\n{\n  "command": "make",\n  "timeout": 5\n}\n```');
+  expect(content.context).toBe("```sh\nmake\n```\n\n```\ntimeout: 5\n```");
   await scene.answer(question.id, "allow");
   expect(JSON.parse((await calling).text)).toEqual({
     behavior: "allow",
@@ -144,7 +144,7 @@ test("a permission that was parked and then allowed lets the retried call run, o
   await scene.answer(id, "allow");
   await run.start();
   const told = handoverMessage({ delimiter: "%", reads: [await scene.engine.read(id)] });
-  expect(told).toContain('"command": "make"');
+  expect(told).toContain("May the agent use Bash to run");
   expect(told).toContain("make the same call again now");
   const client = await run.connected(2);
   const again = await client.call("approve", use("Bash", { command: "make" }, "toolu_2"));

@@ -103,7 +103,7 @@ describe("a card", () => {
 
   test("of an approval says in the reader's words what can be chosen, what follows, and what was", async () => {
     const german = { "accept-language": "de" };
-    const approval = approvalAsk({ tool: "Bash", input: { command: "rm -rf build" } });
+    const approval = approvalAsk({ tool: "Bash", input: { command: "make" } });
     const { id } = (await visit.at.scene.ask(approval)).question;
     const { html } = await open(`/q/${id}`, german);
     expect(html).toMatch(/data-label="Erlauben"[^]*Der Agent führt genau das einmal aus\.[^]*Ablehnen/);

@@ -133,8 +133,8 @@ describe("a question over HTTP", () => {
     const body = { kind: "approval", tool: use, risk: "low" };
     const asked = await at.send("POST", "/api/v1/questions", { token: agent, body });
     expect(asked.body).toMatchObject({
-      title: "May the agent use Bash?",
-      risk: "medium",
+      title: 'May the agent use Bash to run "rm -r build"?',
+      risk: "high",
       risk_source: "measured",
       unverified: [],
       fingerprint: fingerprintOf({ tool: use.name, input: use.input }),

@@ -220,14 +220,15 @@ function timeoutWords(reader: PageReader, question: Pick<Question, "onTimeout">,
   return tell(reader, `then.${question.onTimeout.do}`, { answer: makeVisible(option?.label ?? given ?? "") });
 }
 
-/** The context of the question: the first lines, the rest folded. */
+/** The context of the question: the first lines, the rest folded. An approval is shown whole, never folded. */
 export function QuestionContext({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
   const { content, question } = read;
-  const { lead, rest } = splitContext(content.context ?? "");
+  const context = content.context ?? "";
+  const { lead, rest } = question.kind === "approval" ? { lead: context, rest: "" } : splitContext(context);
   return (
     <>
       {isWhole(question, content.items) ? null : <MarkdownText text={content.items[0]?.text ?? ""} />}
-      {lead === "" ? null : <MarkdownText text={lead} />}
+      {lead === "" ? null : <MarkdownText text={lead} isAllowed={question.kind === "approval"} />}
       {rest === "" ? null : (
         <details class="context">
           <summary>{tell(reader, "context")}</summary>

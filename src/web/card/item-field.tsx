@@ -114,6 +114,7 @@ function Button({ view, value, label }: { view: ItemView; value: string; label?:
       value={value}
       checked={drafted ? drafted.includes(value) : isLean}
       data-label={label}
+      data-denies={item.options[Number(value)]?.value === "deny" ? "yes" : undefined}
     />
   );
 }

@@ -1,6 +1,15 @@
 import { deleteDraft, storeDraft } from "./stored-draft.ts";
-import { isServerAway, connectionLost, refreshSoon, onReconnect } from "./live.ts";
+import {
+  isServerAway,
+  connectionLost,
+  isConnectionLost,
+  refreshSoon,
+  onReconnect,
+  showConnection,
+  showRefused,
+} from "./live.ts";
 import { mergePage } from "./merge-page.ts";
+import { dropUnsent, isAnswer, keepUnsent, listUnsent } from "./outbox.ts";
 import { showBatchOutcomes } from "./batch-selection.ts";
 import { all, announce, answerForm, card, find, parsePage, readField, say } from "./dom.ts";
 
@@ -19,6 +28,12 @@ export function watchForms(): void {
     if (!(event.target instanceof Element)) return;
     const copy = event.target.closest<HTMLElement>("[data-copy]");
     if (copy) void copyFrom(copy);
+    const link = event.target.closest<HTMLAnchorElement>("a[href^='/']");
+    // The browser's error page would replace the only page that works.
+    if (link && isConnectionLost() && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      void visit(link.href);
+    }
     for (const menu of all<HTMLDetailsElement>(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
   // A panel may open below the visible area.
@@ -33,6 +48,14 @@ export function watchForms(): void {
   );
   for (const button of all<HTMLElement>("[data-copy]")) button.hidden = false;
   labelPrimary();
+  if (listUnsent().length > 0) void sendUnsent();
+}
+
+/** Opens a page if the server is there; otherwise this page stays. */
+async function visit(address: string) {
+  const response = await fetch(address, { method: "HEAD" }).catch(() => undefined);
+  if (response && !isServerAway(response)) location.assign(address);
+  else announce(say("live.stay"));
 }
 
 /** Repeats the choice on the button that sends it. */
@@ -44,7 +67,8 @@ export function labelPrimary(): void {
   const chosen = all<HTMLElement>("fieldset.item", form).map(chosenIn);
   const word = find<HTMLInputElement>("#word", form);
   const isReady = chosen.every((text) => text !== "");
-  const isTyped = !word || word.value.trim() === word.dataset["word"];
+  const isDenied = find("input[data-denies]:checked", form) !== null; // a no needs no word
+  const isTyped = !word || isDenied || word.value.trim() === word.dataset["word"];
   button.setAttribute("aria-disabled", String(!isReady || !isTyped));
   const answer = chosen.join("; ");
   const shown = answer.length > LONGEST_LABEL ? `${answer.slice(0, LONGEST_LABEL - 1)}…` : answer;
@@ -95,14 +119,60 @@ async function submit(event: SubmitEvent, form: HTMLFormElement) {
 
 /** Sends form fields; a problem is shown in the panel that they came from, if any. */
 async function send(action: string, fields: URLSearchParams, panel?: HTMLElement) {
-  const headers = { "x-askd": "1", accept: "text/html" };
-  // Only network errors end here; every other response comes from the server or a proxy.
-  const response = await fetch(action, { method: "POST", body: fields, headers }).catch(() => undefined);
-  if (!response || isServerAway(response)) {
+  if (isAnswer(action)) keepUnsent(action, fields);
+  const response = await post(action, fields);
+  if (!response) {
     keepForLater(action, fields);
     return;
   }
-  if (response.headers.get("content-type")?.includes("json")) {
+  if (!isSignedOut(response)) dropUnsent(action);
+  await showResponse(action, response, panel);
+}
+
+/** Posts form fields; undefined if the server was not reached. */
+async function post(action: string, fields: URLSearchParams) {
+  const headers = { "x-askd": "1", accept: "text/html" };
+  // Only network errors end here; every other response comes from the server or a proxy.
+  const response = await fetch(action, { method: "POST", body: fields, headers }).catch(() => undefined);
+  return response && !isServerAway(response) ? response : undefined;
+}
+
+function isSignedOut(response: Response) {
+  return response.status === 401 || (response.redirected && new URL(response.url).pathname === "/login");
+}
+
+/** Sends the kept answers, one tab at a time. Each has its own key, so one that arrived before counts once. */
+async function sendUnsent() {
+  if (navigator.locks) await navigator.locks.request("askd-outbox", sendEach);
+  else await sendEach();
+  showConnection();
+}
+
+async function sendEach() {
+  for (const { action, fields: kept } of listUnsent()) {
+    const fields = new URLSearchParams(kept);
+    // The session may be a new one.
+    fields.set("csrf", find<HTMLInputElement>("input[name=csrf]")?.value ?? "");
+    const response = await post(action, fields);
+    if (!response) {
+      connectionLost();
+      onReconnect("outbox", sendUnsent);
+      return;
+    }
+    if (isSignedOut(response)) return;
+    dropUnsent(action);
+    if (action === answerForm()?.getAttribute("action")) await showResponse(action, response);
+    else if (!isJson(response)) showRefused(action.replace(/\/answer$/, ""));
+  }
+  refreshSoon();
+}
+
+function isJson(response: Response) {
+  return response.headers.get("content-type")?.includes("json") ?? false;
+}
+
+async function showResponse(action: string, response: Response, panel?: HTMLElement) {
+  if (isJson(response)) {
     const go = await readField(response, "go");
     if (action.endsWith("/amend")) deleteDraft(card()?.dataset["id"]);
     for (const menu of all<HTMLDetailsElement>(".menu[open], .correct[open]")) menu.open = false;
@@ -164,7 +234,8 @@ function keepForLater(action: string, fields: URLSearchParams) {
   storeDraft();
   connectionLost();
   announce(say("live.kept"));
-  onReconnect(action, () => send(action, fields));
+  if (isAnswer(action)) onReconnect("outbox", sendUnsent);
+  else onReconnect(action, () => send(action, fields));
 }
 
 async function copyFrom(button: HTMLElement) {

@@ -170,7 +170,7 @@ function move(by: number) {
 function open(by: number) {
   const [list, at] = here();
   const next = list[at + by];
-  if (next) location.assign(next.href);
+  next?.click();
   return next !== undefined;
 }
 

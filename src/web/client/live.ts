@@ -1,5 +1,6 @@
 import { mergePage } from "./merge-page.ts";
 import { body, card, find, parsePage, readField, say } from "./dom.ts";
+import { listUnsent } from "./outbox.ts";
 import { saySpan } from "./running-time.ts";
 
 const TOGETHER_MS = 60;
@@ -43,6 +44,11 @@ export function isServerAway({ status }: Response): boolean {
   return AWAY.has(status);
 }
 
+/** True while the server cannot be reached, as far as known. */
+export function isConnectionLost(): boolean {
+  return lostAt !== undefined;
+}
+
 /** Records that the server was not reached. */
 export function connectionLost(): void {
   lostAt ??= Date.now();
@@ -56,11 +62,19 @@ export function connectionLost(): void {
 /** Shows how long the connection has been lost, or that it is live. */
 export function showConnection(): void {
   const banner = find<HTMLElement>("#offline");
-  if (!banner || banner.dataset["why"] === "signed-out") return;
+  if (!banner || banner.dataset["why"] !== undefined) return;
   banner.hidden = lostAt === undefined;
   const live = find<HTMLElement>("#live");
   if (live) live.hidden = lostAt !== undefined;
-  if (lostAt !== undefined) banner.textContent = say("live.lost", { span: saySpan(Date.now() - lostAt) });
+  if (lostAt === undefined) return;
+  const unsent = listUnsent().length;
+  const count = unsent === 0 ? "" : ` ${say(unsent === 1 ? "live.unsent.one" : "live.unsent", { n: unsent })}`;
+  banner.textContent = say("live.lost", { span: saySpan(Date.now() - lostAt) }) + count;
+}
+
+/** Shows that a kept answer was not accepted, with the way to its question; the text is still there. */
+export function showRefused(address: string): void {
+  showReason("refused", "live.refused", { address, label: "live.refused.open" });
 }
 
 /** Refreshes the page soon, once for events that arrive together. */
@@ -129,15 +143,20 @@ async function read() {
 }
 
 function signedOut() {
-  const banner = find<HTMLElement>("#offline");
   source?.close();
-  if (!banner) return;
-  banner.dataset["why"] = "signed-out";
-  const link = document.createElement("a");
-  link.href = `/login?next=${encodeURIComponent(location.pathname)}`;
-  link.textContent = say("login.title");
-  banner.replaceChildren(`${say("live.signedOut")} `, link);
-  banner.hidden = false;
+  const address = `/login?next=${encodeURIComponent(location.pathname)}`;
+  showReason("signed-out", "live.signedOut", { address, label: "login.title" });
   const live = find<HTMLElement>("#live");
   if (live) live.hidden = true;
+}
+
+function showReason(why: string, words: string, to: { address: string; label: string }) {
+  const banner = find<HTMLElement>("#offline");
+  if (!banner) return;
+  banner.dataset["why"] = why;
+  const link = document.createElement("a");
+  link.href = to.address;
+  link.textContent = say(to.label);
+  banner.replaceChildren(`${say(words)} `, link);
+  banner.hidden = false;
 }

@@ -5,9 +5,9 @@ import { makeVisible } from "../../core/text/visible.ts";
 // Browsers resolve `https:path` against our own origin, so the slashes are required.
 const ALLOWED = /^(https?:\/\/|mailto:)/i;
 
-/** Text of an agent, rendered as Markdown in a box of its own. */
-export function MarkdownText({ text }: { text: string }) {
-  return <div class="md">{raw(renderMarkdown(text))}</div>;
+/** Text of an agent, rendered as Markdown in a box of its own; what an approval allows wraps instead of being cut. */
+export function MarkdownText({ text, isAllowed = false }: { text: string; isAllowed?: boolean }) {
+  return <div class={isAllowed ? "md allows" : "md"}>{raw(renderMarkdown(text))}</div>;
 }
 
 /** Renders untrusted Markdown: no raw HTML, no images, and links show their host. */
@@ -50,12 +50,27 @@ function markdown() {
   made.renderer.rules["table_open"] = () => '<div class="scroll" tabindex="0"><table>';
   made.renderer.rules["table_close"] = () => "</table></div>";
   const fence = (content: string) => `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre>\n`;
-  made.renderer.rules["fence"] = (tokens, index) => fence(tokens[index]?.content ?? "");
+  made.renderer.rules["fence"] = (tokens, index) => {
+    const { content = "", info = "" } = tokens[index] ?? {};
+    return info.trim() === "diff"
+      ? `<pre class="diff" tabindex="0"><code>${markDiff(content)}</code></pre>\n`
+      : fence(content);
+  };
   made.renderer.rules["code_block"] = (tokens, index) => fence(tokens[index]?.content ?? "");
   // Headings in agent text must not enter the page's outline.
   made.renderer.rules["heading_open"] = () => '<p class="heading"><strong>';
   made.renderer.rules["heading_close"] = () => "</strong></p>";
   return made;
+}
+
+const DIFF_CLASS: Readonly<Record<string, string>> = { "-": "d", "+": "a", "@": "h", "*": "f" };
+
+/** The lines of a diff, with their signs: colour is not the only mark. */
+function markDiff(content: string) {
+  const lines = content.replace(/\n$/, "").split("\n");
+  return lines
+    .map((line) => `<span class="${DIFF_CLASS[line.charAt(0)] ?? ""}">${escapeHtml(line) || " "}</span>`)
+    .join("");
 }
 
 function hostOf(href: string) {

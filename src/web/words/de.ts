@@ -41,6 +41,11 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "live.lost":
     "Verbindung seit {span} unterbrochen. Angezeigt wird der letzte bekannte Stand. Antworten werden gespeichert und später gesendet.",
   "live.kept": "Ihre Antwort ist gespeichert und wird gesendet, sobald die Verbindung wieder steht.",
+  "live.unsent.one": "1 Antwort wartet auf das Senden.",
+  "live.unsent": "{n} Antworten warten auf das Senden.",
+  "live.stay": "Der Server ist nicht erreichbar. Diese Seite bleibt offen.",
+  "live.refused": "Eine offline gegebene Antwort wurde nicht angenommen. Ihr Text ist gespeichert.",
+  "live.refused.open": "Frage öffnen",
   "live.signedOut": "Sie sind abgemeldet. Ihr Text ist gespeichert.",
   arrived: "{n} warten: {title}",
 

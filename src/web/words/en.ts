@@ -39,6 +39,11 @@ export const en = {
   "live.on": "Live",
   "live.lost": "Connection lost {span} ago. Showing the last known state. Answers are saved and sent when it is back.",
   "live.kept": "Your answer is saved and will be sent when the connection is back.",
+  "live.unsent.one": "1 answer waits to be sent.",
+  "live.unsent": "{n} answers wait to be sent.",
+  "live.stay": "The server cannot be reached. This page stays open.",
+  "live.refused": "An answer that you gave offline was not accepted. Your text is saved.",
+  "live.refused.open": "Open the question",
   "live.signedOut": "You are signed out. Your text is saved.",
   arrived: "{n} waiting: {title}",
 

@@ -6,11 +6,13 @@ import { shortId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { findAwayMachine } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { isDenial } from "../../../core/question/approval.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { hasEnded } from "../../../core/run/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { matchAnswer } from "../../../core/answer/match.ts";
 import { fillTemplate } from "../../../core/answer/template.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
@@ -102,6 +104,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const by = await whoTypes(engine, context);
     if (args.flags["dry-run"]) {
       const agentView = await engine.preview(read.question.id, input, by);
+      if (read.question.kind === "approval" && !context.isQuiet) context.stderr.write(`${renderQuestion(read)}\n\n`);
       printResult(context, FIELDS, { page: () => `${sanitise(agentView)}\n`, json: () => ({ agentView }) });
       return 0;
     }
@@ -194,16 +197,20 @@ async function readInput(read: QuestionSnapshot, word: string | undefined, flags
     ...said,
     outcome,
     force: flags.force ?? false,
-    confirmed: flags.yes === true || flags["dry-run"] === true || (await hasConfirmed(read, context)),
+    confirmed: flags.yes === true || flags["dry-run"] === true || (await hasConfirmed(read, said, context)),
     undoMs: flags["undo-window"] === undefined ? context.rules.undoMs.cli : parseDuration(flags["undo-window"]),
     resume: !flags["no-resume"],
   });
 }
 
 /** On a terminal a person confirms a high risk by typing the word that it names. */
-async function hasConfirmed({ question, run }: QuestionSnapshot, context: Context) {
+async function hasConfirmed(read: QuestionSnapshot, said: Said, context: Context) {
+  const { question, run, content } = read;
+  const isFree = question.kind === "approval" && (said.answer ?? said.items) !== undefined;
+  if (isFree && isDenial(content, matchAnswer(content, said, context.rules.limits))) return false; // a no needs no word
   if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
   const word = confirmationWord(question.title, run.name);
+  if (question.kind === "approval") context.stderr.write(`${renderQuestion(read)}\n\n`);
   context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(word)} to confirm: `);
   const typed = await context.stdin.readLine(context.interrupt());
   if (typed?.trim() === word) return true;

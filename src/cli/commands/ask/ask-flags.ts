@@ -22,7 +22,7 @@ export const ASK_FLAGS = {
   "only-options": { type: "boolean", about: "Accept only the options, no free text" },
   context: { type: "string", value: "text", about: "What a person needs to know to decide" },
   header: { type: "string", value: "word", about: "A short title" },
-  kind: { type: "string", value: "kind", about: "question or approval" },
+  kind: { type: "string", value: "kind", about: "question, or approval: approve or deny, exit code 12 if denied" },
   risk: { type: "string", value: "risk", about: "low, medium or high" },
   confidence: { type: "string", value: "percent", about: "How sure the asker is of its recommendation" },
   timeout: { type: "string", value: "duration", about: "How long people have to answer (24h)" },

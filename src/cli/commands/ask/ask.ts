@@ -41,6 +41,7 @@ export const command: Command<typeof ASK_FLAGS> = {
   fields: ["id", ...CHECK_FIELDS],
   examples: [
     'askd ask "Deploy now?" -o yes -o no --wait',
+    'askd ask --kind approval "Deploy to production?" --wait && ./deploy.sh',
     'store=$(askd ask "Redis or Memcached?" -o redis:Redis -o memcached:Memcached --wait 10m)',
   ],
   run: (args, context) => ask(args.positionals, args.flags, context),
@@ -167,7 +168,7 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
   await confirm?.();
   const isNothing = answer !== undefined && values.length === 0;
   if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
-  return isNothing && !context.json ? EXIT_CODE.cancelled : exitCodeOf(question);
+  return isNothing && !context.json ? EXIT_CODE.cancelled : exitCodeOf(read);
 }
 
 function say(context: Context, line: string) {

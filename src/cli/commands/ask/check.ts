@@ -2,7 +2,8 @@ import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { isTakenByReading } from "../../../core/run/taken-by-reading.ts";
 import { CHECK_FIELDS, viewCheck } from "../../../core/api/view.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { type Question, findAnswer } from "../../../core/question/question.ts";
+import { isDenied } from "../../../core/question/approval.ts";
+import { findAnswer } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { whoAsks } from "../../actor.ts";
@@ -23,7 +24,7 @@ export const command: Command<typeof flags> = {
   usage: "check <id>",
   flags,
   fields: CHECK_FIELDS,
-  examples: ["askd check q-7k3f --json    exit 0 answered, 8 pending, 9 timed out, 10 skipped or cancelled"],
+  examples: ["askd check q-7k3f --json    exit 0 answered, 8 pending, 9 timed out, 10 skipped or cancelled, 12 denied"],
   async run(args, context) {
     const engine = await context.engine();
     const found = await engine.read(await getQuestionId(engine, requireOneArgument(args.positionals, command.usage)));
@@ -33,7 +34,7 @@ export const command: Command<typeof flags> = {
     const now = await engine.now();
     printResult(context, CHECK_FIELDS, { page: () => renderCheck(read, now), json: () => viewCheck(read) });
     if (isTaken) await engine.given(read.question.id, "read", read.run.epoch);
-    return exitCodeOf(read.question);
+    return exitCodeOf(read);
   },
 };
 
@@ -71,13 +72,15 @@ export function renderCheck(read: QuestionSnapshot, now: Instant): string {
   }
 }
 
-/** The exit code for the status of a question. */
-export function exitCodeOf(question: Question): number {
+/** The exit code for the state of a question. */
+export function exitCodeOf(read: Pick<QuestionSnapshot, "question" | "content">): number {
+  const { question } = read;
+  if (isDenied(read)) return EXIT_CODE.denied;
   switch (question.status) {
     case "pending":
       return EXIT_CODE.pending;
     case "answered":
-      return 0;
+      return EXIT_CODE.done;
     case "timeout":
       if (findAnswer(question) || question.policy === "proceed") return 0;
       return question.policy === "skip" ? EXIT_CODE.cancelled : EXIT_CODE.timedOut;

@@ -4,6 +4,7 @@ import { AnswerInput } from "../../../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Content, Item, Option } from "../../../core/question/content.ts";
 import { isPending } from "../../../core/question/question.ts";
+import { isDenial } from "../../../core/question/approval.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { type FormDraft, EMPTY_DRAFT, OTHER_CHOICE, draftText, itemFieldNames } from "../../../web/parts/form-draft.ts";
 
@@ -28,10 +29,20 @@ export function readAnswerForm(content: Content, draft: FormDraft): AnswerInput 
   return AnswerInput.parse({ ...base, items });
 }
 
-/** True if a high-risk answer is confirmed with its word; asking back needs none. */
-export function isRiskConfirmed({ question, run }: QuestionSnapshot, draft: FormDraft): boolean {
+/** True if a high-risk answer is confirmed with its word; asking back and denying need none. */
+export function isRiskConfirmed({ question, content, run }: QuestionSnapshot, draft: FormDraft): boolean {
   if (question.risk !== "high" || draftText(draft, "do") === "clarify") return true;
+  if (question.kind === "approval" && isDenial(content, chosenValues(content, draft))) return true;
   return draftText(draft, "word").trim() === confirmationWord(question.title, run.name);
+}
+
+/** The values of the options that a form chooses. */
+function chosenValues({ items }: Content, draft: FormDraft) {
+  const chosen = items.map(({ id, options }, index) => {
+    const places = draft.get(itemFieldNames(index).choice) ?? [];
+    return [id, { values: places.flatMap((place) => options[Number(place)]?.value ?? []) }] as const;
+  });
+  return Object.fromEntries(chosen);
 }
 
 /** The free text of a form, to give back to the person. */
