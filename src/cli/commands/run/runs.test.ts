@@ -211,3 +211,10 @@ describe("a run that is to go on", () => {
     expect(await type(scene, ["answer", question.id, "1"], over)).toMatchObject({ exit: 0, stderr: "" });
   });
 });
+
+test.each(["--budget", "--max-turns"])("run refuses %s for an agent that has no such limit", async (flag) => {
+  expect(await type(new Scene(), ["run", flag, "2", "--", "codex", "exec", "Do it."])).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining(`${flag} cannot be kept: the agent "codex" has no such limit`),
+  });
+});
