@@ -15,8 +15,16 @@ import { said } from "./scene.ts";
 
 const plain = styleFor("off");
 const READER: PageReader = {
-  ...{ id: "ada", scope: "human", groups: [], language: "en", zone: "UTC", now: NOON },
-  ...{ theme: "auto", hasKeys: true, keymap: {}, csrf: "" },
+  id: "ada",
+  scope: "human",
+  groups: [],
+  language: "en",
+  zone: "UTC",
+  now: NOON,
+  theme: "auto",
+  hasKeys: true,
+  keymap: {},
+  csrf: "",
 };
 let visit: PageVisit;
 
