@@ -146,8 +146,36 @@ Both are there.
     expect(await answersOf(built)).toMatchObject([{ status: "pending" }]);
     const file = join(built.home, "state", "drafts", drafts(built)[0] ?? "");
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await built.typeWith(editor(built, "true"), "respond", "1", "--edit")).exit).toBe(0);
-    expect(await answersOf(built)).toMatchObject([{ answer: "before the fall" }]);
+    const unchanged = await built.typeWith(editor(built, "true"), "respond", "1", "--edit");
+    expect(unchanged).toMatchObject({ exit: 2, stderr: expect.stringContaining("was not changed") });
+    expect(await answersOf(built)).toMatchObject([{ status: "pending" }]);
+    const changed = editor(built, `shift; sed -i 's/before the fall/before and after/' "$1"`);
+    expect((await built.typeWith(changed, "respond", "1", "--edit")).exit).toBe(0);
+    expect(await answersOf(built)).toMatchObject([{ answer: "before and after" }]);
+  });
+
+  test.each([
+    ["of one question", ["answer", "1", "--edit"]],
+    ["of all questions", ["answer", "--all", "--edit"]],
+  ])("keeps no text of an agent as a person's draft %s", async (_, words) => {
+    const built = await scene(["ask", "Drop it?", "--kind", "approval", "--risk", "high"]);
+    const fill = `shift; sed -i 's/^answer:.*/answer: 1/; s/^confirm:.*/confirm: drop-it/' "$1"; echo 1 >>"$1"`;
+    const [{ run_id: run }] = JSON.parse((await built.type("list", "--json=run_id")).stdout.toString("utf8"));
+    const asAgent = await built.typeWith({ ...editor(built, fill), ASKD_RUN: String(run) }, ...words);
+    expect(asAgent.exit).toBe(7);
+    expect(drafts(built)).toEqual([]);
+  });
+
+  test("sends no answer of a draft that was left as it is, and no confirmation out of one", async () => {
+    const built = await scene(["ask", "Drop it?", "--kind", "approval", "--risk", "high"]);
+    const fill = `shift; sed -i 's/^answer:.*/answer: 1/; s/^confirm:.*/confirm: wrong/' "$1"`;
+    expect((await built.typeWith(editor(built, fill), "answer", "--all", "--edit")).exit).not.toBe(0);
+    expect(drafts(built)).toHaveLength(1);
+    const seen = editor(built, `shift; cp "$1" seen`);
+    const { stderr } = await built.typeWith(seen, "answer", "--all", "--edit");
+    expect(stderr).toContain("are not sent");
+    expect(readFileSync(join(built.project, "seen"), "utf8")).toMatch(/^confirm:\s*$/m);
+    expect(await answersOf(built)).toMatchObject([{ status: "pending" }]);
   });
 
   test("tells who was first meanwhile, and where the lost words are", async () => {

@@ -4,6 +4,7 @@ import { AnswerInput } from "../../../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type QuestionId, shortId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { requireAccess } from "../../../core/people/access.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -57,6 +58,8 @@ export async function editAll(
 ): Promise<number> {
   const editor = getEditor(context);
   const work: Work = { engine, context, by: await whoTypes(engine, context), resume: given.resume };
+  // Before the editor opens: the text of an agent would be kept as this person's draft.
+  if (work.by.scope === "agent") requireAccess("answer", work.by);
   const { cards, now } = await new QuestionQueue(engine, given.wanted).read(context.user);
   if (cards.length === 0) {
     context.stdout.write("Nothing is waiting for you.\n");
@@ -64,13 +67,18 @@ export async function editAll(
   }
   const kept = await findDraft(context, DRAFT);
   let open: readonly QuestionCard[] = cards;
-  let text = renderAll(cards, kept === undefined ? new Map() : parseAll(kept, cards), now);
+  const drafts = kept === undefined ? new Map<QuestionId, AnswerFileEntry>() : draftsIn(parseAll(kept, cards));
+  if (drafts.size > 0)
+    context.stderr.write("Your earlier draft is still there. Answers that you leave as they are in it are not sent.\n");
+  let text = renderAll(cards, drafts, now);
   let answered = 0;
   for (;;) {
     const file = await keepDraft(context, DRAFT, text);
     if (!(await editFile(file, editor, context))) throw notWell(context);
     const written = (await findFileText(file)) ?? "";
-    const taken = await takeAll(open, parseAll(written, open), work);
+    const entries = new Map([...parseAll(written, open)].filter(([id, entry]) => !isSameAnswer(entry, drafts.get(id))));
+    drafts.clear(); // answers that are refused now were written by the person who reads why
+    const taken = await takeAll(open, entries, work);
     answered += taken.answered;
     if (taken.left.size === 0) return leave({ answered, left: 0 }, cards, context);
     // A file closed without changes means that the person has read the reasons and is done.
@@ -79,6 +87,20 @@ export async function editAll(
     if (again === written) return leave({ answered, left: taken.left.size }, cards, context);
     text = again;
   }
+}
+
+/**
+ * The answers of an earlier draft. Other programs of this user can write the file too, so no draft confirms anything,
+ * and none is sent before somebody has changed it.
+ */
+function draftsIn(entries: Entries): Map<QuestionId, AnswerFileEntry> {
+  return new Map(
+    [...entries].filter(([, { answer }]) => answer !== "").map(([id, entry]) => [id, { ...entry, confirm: "" }]),
+  );
+}
+
+function isSameAnswer(entry: AnswerFileEntry, draft: AnswerFileEntry | undefined) {
+  return draft !== undefined && entry.answer === draft.answer && entry.note === draft.note;
 }
 
 /** Sends the answers; keeps refused ones with the reason. */

@@ -31,11 +31,18 @@ export function getEditor(context: Pick<Context, "env">): string[] {
 /** Lets a person write the answer in their editor. The draft is kept until it is accepted. */
 export async function editAnswer(read: QuestionSnapshot, isForced: boolean, context: Context): Promise<WrittenAnswer> {
   if (!isForced) requirePending(read, context.now());
+  const kept = await findDraft(context, read.question.id);
   const text = await editText(read, "", context);
   if (text === "") {
     await removeDraft(context, read.question.id);
     throw new Refusal("empty_answer", "Response cannot be empty", {
       hint: "You wrote nothing, so nothing was recorded",
+    });
+  }
+  // Other programs of this user can write a draft too: it counts when somebody has changed it.
+  if (kept !== undefined && text === belowMarker(kept, renderTemplate(read))) {
+    throw new Refusal("empty_answer", "The earlier draft was not changed, so nothing was recorded", {
+      hint: `Change it, or answer with: ${context.program} answer ${argumentOf(read.run)} "…"`,
     });
   }
   return readWritten(read.content.items, text);

@@ -10,6 +10,7 @@ import { isDenial } from "../../../core/question/approval.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { hasEnded } from "../../../core/run/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
+import { requireAccess } from "../../../core/people/access.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { matchAnswer } from "../../../core/answer/match.ts";
@@ -276,6 +277,9 @@ async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context
 }
 
 async function edit(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
+  // Before the editor opens: the text of an agent would be kept as this person's draft.
+  const by = await whoTypes(await context.engine({ isReading: true }), context);
+  if (by.scope === "agent") requireAccess("answer", by, read.question);
   const { editAnswer } = await import("./answer-edit.ts");
   const { note, ...said } = await editAnswer(read, flags.force ?? false, context);
   const notes = [note, flags.message].filter((each) => each !== undefined);
