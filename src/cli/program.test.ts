@@ -64,6 +64,7 @@ test.each([
   ["Answer it: askd answer 42", "Answer it: npx askd answer 42"],
   ["Usage: askd [command] [flags]", "Usage: npx askd [command] [flags]"],
   ["See all commands: askd --help, or askd help ids", "See all commands: npx askd --help, or npx askd help ids"],
+  ["claude mcp add askd -- askd mcp", "claude mcp add askd -- npx askd mcp"],
   ["askd needs Node 20.19; this askd knows 3", "askd needs Node 20.19; this askd knows 3"],
   ["npx askd status, ./bin/askd status, /opt/askd status", "npx askd status, ./bin/askd status, /opt/askd status"],
 ])("%j is told as %j", (text, told) => {

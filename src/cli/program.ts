@@ -42,6 +42,6 @@ function holds(dir: string, bin: string, platform: NodeJS.Platform) {
 /** Replaces `askd` in our own texts by what a person types here. Never pass foreign text. */
 export function asTyped(text: string, program: string): string {
   if (program === "askd") return text;
-  const names = [...commandNames(), "help", "-", "<", "\\["].join("|");
+  const names = [...commandNames(), "help", "--?\\w", "<", "\\["].join("|");
   return text.replace(new RegExp(`(?<![\\w./-]|npx )askd(?= (?:${names}))`, "g"), () => program);
 }
