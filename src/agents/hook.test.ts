@@ -112,15 +112,15 @@ describe("Claude Code", () => {
   });
 
   test("may use a tool only if a person allowed exactly these arguments", async () => {
-    const over = { tool_name: "Bash", tool_input: { command: "rm -r build", timeout: 5 } };
+    const over = { tool_name: "Bash", tool_input: { command: "make clean", timeout: 5 } };
     const call = hookCall(claudeHook, QUESTION, over);
     const allowed = await answeredTo(call, "allow");
     expect(output(claudeHook, call, allowed)).toMatchObject({
       hookSpecificOutput: { permissionDecision: "allow" },
     });
-    const same = hookCall(claudeHook, QUESTION, { ...over, tool_input: { timeout: 5, command: "rm -r build" } });
+    const same = hookCall(claudeHook, QUESTION, { ...over, tool_input: { timeout: 5, command: "make clean" } });
     expect(replyTo(same, allowed).do).toBe("give");
-    const other = hookCall(claudeHook, QUESTION, { ...over, tool_input: { command: "rm -r .", timeout: 5 } });
+    const other = hookCall(claudeHook, QUESTION, { ...over, tool_input: { command: "make all", timeout: 5 } });
     expect(replyTo(other, allowed).do).toBe("deny");
     expect(replyTo(call, await answeredTo(call, "deny", { note: "never" }))).toEqual({
       do: "deny",

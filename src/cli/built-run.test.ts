@@ -254,6 +254,7 @@ test("a patch is safe to read in a pipe too, and whole with --raw", async () => 
   expect(seen).not.toContain("\x1b");
   const raw = (await at.type("diff", "1", "--raw")).stdout;
   writeFileSync(join(at.project, "work.txt"), "");
-  execFileSync("git", ["apply", "-"], { cwd: at.project, input: raw });
+  // The agent's program is a new file and still there.
+  execFileSync("git", ["apply", "--include=work.txt", "-"], { cwd: at.project, input: raw });
   expect(readFileSync(join(at.project, "work.txt"), "utf8")).toBe("a\x1b[31mred\r\n");
 });

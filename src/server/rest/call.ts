@@ -32,6 +32,8 @@ export interface RestCall {
   token: Token;
   /** The actor that is recorded: the bearer, or one with fewer rights. */
   by: Actor;
+  /** The run whose agent sends the request with somebody else's credential. */
+  agentRun: RunId | undefined;
   /** From `Idempotency-Key`. */
   key?: string;
   /** From `traceparent`. */
@@ -88,13 +90,15 @@ export function callOf(context: Context<SignedIn>, deps: Pick<RestCall, "engine"
   const key = context.req.header("idempotency-key");
   const traceparent = context.req.header("traceparent");
   const ifVersion = readVersion(context.req.header("if-match"));
+  const agentRun = context.get("agentRun");
   return {
     engine,
     rules,
     here,
     bearer,
     token,
-    by: agentActor(actingAs(bearer, token, readBy(context.req.header(BY_HEADER))), context.get("agentRun")),
+    by: agentActor(actingAs(bearer, token, readBy(context.req.header(BY_HEADER))), agentRun),
+    agentRun,
     key,
     traceparent,
     ifVersion,

@@ -167,11 +167,11 @@ async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefine
 }
 
 /**
- * Reporting for a run is the one verb that the engine cannot refuse by its actor, as workers do it too: an agent that
- * uses a person's credential is known here only.
+ * Reporting for a run is the one verb that the engine cannot refuse by its actor, as workers do it in the name of their
+ * agents: an agent that uses a person's credential is known here only.
  */
-function requireReporter({ by }: RestCall, { may }: Route): void {
-  if (may === "report_run") requireAccess(may, by);
+function requireReporter({ by, agentRun }: RestCall, { may }: Route): void {
+  if (may === "report_run" && agentRun !== undefined) requireAccess(may, by);
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
