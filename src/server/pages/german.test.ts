@@ -154,7 +154,12 @@ async function waitSome(visit: PageVisit): Promise<void> {
   const schema = { type: "object", properties: { on: { type: "boolean" }, n: { type: "number" } }, required: ["n"] };
   const items = [{ text: foreign("Which size?"), header: foreign("Size"), options: [foreign("S"), foreign("L")] }];
   const several = [...items, { text: foreign("How is it set?"), schema }];
-  const easy = await ask(visit, { risk: "low", timeout: "1h", on_timeout: "escalate", confidence: 0.6 });
+  const easy = await ask(visit, {
+    risk: "low",
+    timeout: "1h",
+    on_timeout: { do: "escalate", steps: [{ after: "1h", to: ["lena"] }] },
+    confidence: 0.6,
+  });
   await engine.putTemplate({ name: "tried", choose: ["1"], text: foreign("It is so."), match: { repo: "*" } }, LENA);
   Object.assign(PATHS, {
     claimed: `/q/${claimed}`,

@@ -45,7 +45,7 @@ export interface Ask {
   kind?: "approval";
   risk?: "high";
   timeout: string;
-  on_timeout: string | { do: "escalate"; steps: Array<{ after: string }>; then: string };
+  on_timeout: string | { do: "escalate"; steps: Array<{ after: string; to: string[] }>; then: string };
   default_answer?: string;
   accepts?: string[];
   approvals?: { need: number; from?: string[]; veto?: boolean };
@@ -125,7 +125,7 @@ function makeDeadline(
   if (policy === "default")
     return { timeout, on_timeout: policy, default_answer: isFree ? `tape-${tag}` : `disk-${tag}` };
   if (policy !== "escalate") return { timeout, on_timeout: policy };
-  const steps = [{ after: `${chance.pick(SHORT_MS)}ms` }, { after: `${chance.pick(SHORT_MS)}ms` }];
+  const steps = ["lena", "bob"].map((to) => ({ after: `${chance.pick(SHORT_MS)}ms`, to: [to] }));
   const then = chance.pick(
     isApproval ? ["fail", "skip", "wait", "defer"] : ["fail", "skip", "wait", "defer", "proceed"],
   );
