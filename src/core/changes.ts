@@ -21,7 +21,7 @@ export interface DecisionContext {
 
 /**
  * A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock,
- * last seal, last anchored seal, roster.
+ * last seal, last anchored seal, roster, statistics of closed questions.
  */
 export interface Entry {
   kind:
@@ -38,7 +38,8 @@ export interface Entry {
     | "seal"
     | "anchor"
     | "roster"
-    | "refused";
+    | "refused"
+    | "stats";
   id: string;
   /** The owner it is listed under, such as the question of a delivery. */
   parent?: string;

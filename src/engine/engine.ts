@@ -207,6 +207,8 @@ export interface PeopleEngine {
 export interface TrailEngine {
   readChain(runId: RunId): Promise<KeptEvent[]>;
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
+  /** The events before that place in the feed, or the last of all, newest first. */
+  readNewest(before: string | undefined, limit: number): Promise<KeptEvent[]>;
   /** The cursor of the last event that the feed shows now. */
   findFeedEnd(): Promise<string>;
   /** Compares everything kept with the trail, the seals, and the anchors that the caller has. */

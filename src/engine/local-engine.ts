@@ -12,7 +12,7 @@ import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
 import { countStats } from "./stats/count-stats.ts";
 import { Precedents } from "./stats/precedents.ts";
-import { StatsCache } from "./stats/stats-cache.ts";
+import { StatsLedger } from "./stats/stats-ledger.ts";
 import { WordFollower } from "./stats/word-follower.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./trail/verify.ts";
@@ -55,9 +55,9 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
   const clock = new StoreClock(deps.nowMs, () => store.now());
   const now = () => clock.now();
   const decider = new Decider({ ...deps, now });
-  const statsCache = new StatsCache(store);
+  const ledger = new StatsLedger(store);
   const waiters = new Waiters();
-  const words = new WordFollower({ store });
+  const words = new WordFollower({ store, ledger });
   const precedents = new Precedents({ store, words, rows: decider.rows });
   const people = new People({ store, now, randomBytes: deps.randomBytes });
   const worker = new Worker({
@@ -86,10 +86,11 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     removePerson: (id, options, by) => removeFromList({ store, decider }, { id, ...options }, by),
     readChain: async (runId) => (await store.readChain(runId)).events,
     readFeed: (after, limit) => store.readFeed(after, limit),
+    readNewest: (before, limit) => store.readTrailPage({ before, limit }),
     findFeedEnd: () => store.findFeedEnd(),
     verify: (options) => verify(store, options),
     seal: async () => sealTrail(store, await clock.checked()),
-    stats: (query = {}) => countStats(query, store, rules, statsCache),
+    stats: (query = {}) => countStats(query, store, rules, ledger),
     now: () => clock.checked(),
     doDue: () => worker.doDue(),
     work: async () => {

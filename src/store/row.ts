@@ -42,9 +42,9 @@ export function parseRun(body: string, number: number): Run {
 }
 
 /** Parses only the origin of a run: checking everything of many runs would take ten times as long. */
-export function parseOrigin(body: string): Pick<Run, "id" | "agent" | "repo" | "sources"> {
+export function parseOrigin(body: string, number: number): Pick<Run, "id" | "number" | "agent" | "repo" | "sources"> {
   const { id, agent, repo, sources } = parseJson(body) as Run; // it was checked when it was written
-  return { id, agent, repo, sources };
+  return { id, number, agent, repo, sources };
 }
 
 export function parseSources(text: string): RunSources {

@@ -73,7 +73,7 @@ export type NameReference =
   | { by: "name" | "external" | "session" | "short"; text: string };
 
 /** The fields of a run that statistics need. */
-export type RunOrigin = Pick<Run, "id" | "agent" | "repo" | "sources">;
+export type RunOrigin = Pick<Run, "id" | "number" | "agent" | "repo" | "sources">;
 
 /** A stored job with its lease. */
 export interface KeptJob extends ClaimedJob {

@@ -66,7 +66,7 @@ export class MemoryStore implements Store {
   async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
     return ids.flatMap((id) => {
       const row = this.#tables.run.get(id);
-      return row ? [parseOrigin(row.body)] : [];
+      return row ? [parseOrigin(row.body, row.number)] : [];
     });
   }
 

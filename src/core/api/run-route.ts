@@ -140,6 +140,15 @@ export const RUN_ROUTES = {
     }),
     reply: eventsReply,
   }),
+  readNewest: route("GET", "/events/newest", {
+    may: "see_all",
+    summary: "The last events, newest first",
+    query: z.object({
+      before: Cursor.optional().describe("Only events before this place in the feed"),
+      limit: z.coerce.number().int().min(1).max(MOST_EVENTS).default(100),
+    }),
+    reply: eventsReply,
+  }),
   findFeedEnd: route("GET", "/events/end", {
     may: "see_all",
     summary: "The place in the feed after which everything is still to happen",

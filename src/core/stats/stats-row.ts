@@ -8,7 +8,8 @@ const EVERYONE = ["everyone"] as const;
 
 /** The fields of a question that statistics need. They never change once it is closed. */
 export interface StatsRow {
-  runId: string;
+  /** The number of its run. */
+  run: number;
   status: Question["status"];
   askedMs: number;
   /** When the agent stopped waiting; undefined if it still waits. */
@@ -29,11 +30,14 @@ export interface StatsRow {
 }
 
 /** Extracts the statistics row of a question. */
-export function statsRowOf(question: Question, run: Pick<Run, "agent" | "repo" | "sources"> | undefined): StatsRow {
+export function statsRowOf(
+  question: Question,
+  run: Pick<Run, "number" | "agent" | "repo" | "sources"> | undefined,
+): StatsRow {
   const isByPolicy = isAnsweredByPolicy(question);
   const by = question.status === "answered" && !isByPolicy ? question.answer.by : undefined;
   return {
-    runId: question.runId,
+    run: run?.number ?? 0,
     status: question.status,
     askedMs: epochMs(question.askedAt),
     endedMs: endOf(question),

@@ -39,7 +39,7 @@ export class StatsTally {
   readonly #repos = new Map<string, GroupCounts>();
   readonly #days = new Map<number, GroupCounts>();
   readonly #sla = new Map<string, StatsSla>();
-  readonly #runs = new Map<string, number>();
+  readonly #runs = new Map<number, number>();
   #byPolicy = 0;
   #cancelled = 0;
 
@@ -55,7 +55,7 @@ export class StatsTally {
     if (fact.repo !== undefined) groups.push(claimedGroup(this.#repos, fact.repo, fact.isRepoUnverified));
     if (fact.person !== undefined) groups.push(groupOf(this.#people, fact.person));
     if (fact.channel !== undefined) groups.push(groupOf(this.#channels, fact.channel));
-    this.#runs.set(fact.runId, (this.#runs.get(fact.runId) ?? 0) + 1);
+    this.#runs.set(fact.run, (this.#runs.get(fact.run) ?? 0) + 1);
     if (status === "cancelled") this.#cancelled += 1;
     if (isByPolicy) this.#byPolicy += 1;
     this.#addSla(fact);

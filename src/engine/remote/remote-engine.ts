@@ -212,6 +212,10 @@ class RemoteVerbs implements WrittenVerbs {
     return (await this.#caller.call("readFeed", { query: { after: after || "0", limit } })).rows;
   }
 
+  async readNewest(before: string | undefined, limit: number) {
+    return (await this.#caller.call("readNewest", { query: { before, limit } })).rows;
+  }
+
   async findFeedEnd() {
     return (await this.#caller.call("findFeedEnd", {})).cursor;
   }

@@ -7,12 +7,12 @@ import type { Rules } from "../../core/rules.ts";
 import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
 import { StatsTally } from "../../core/stats/tally.ts";
 import type { Store } from "../../store/store.ts";
-import { type StatsCache, SKEW_MS, pagesSince, readFacts } from "./stats-cache.ts";
+import { SKEW_MS, pagesSince, readFacts } from "./stats-facts.ts";
+import type { StatsLedger } from "./stats-ledger.ts";
 import { nextTurn } from "../../store/next-turn.ts";
 
-const SLICE = 1_000;
 /** Memory of a count grows with the number of questions, so it is limited. */
-const MOST_COUNTED = 500_000;
+const MOST_COUNTED = 2_000_000;
 const USUAL_MS = 7 * DAY_MS;
 
 interface Period {
@@ -21,17 +21,16 @@ interface Period {
 }
 
 /** Counts the questions of a time: with what a ledger knows already, or by reading them all. */
-export async function countStats(query: StatsQuery, store: Store, rules: Rules, ledger?: StatsCache): Promise<Stats> {
+export async function countStats(query: StatsQuery, store: Store, rules: Rules, ledger?: StatsLedger): Promise<Stats> {
   const now = await store.now();
   const until = query.until ?? now;
   const since = query.since ?? later(until, -USUAL_MS);
   if (since >= until) throw new Refusal("bad_input", "The time to count ends before it begins");
   const period: Period = { sinceMs: epochMs(since), untilMs: epochMs(until) };
-  // The cache reaches up to now; for an old period it would read questions that are not counted.
-  const kept = until < now ? undefined : await ledger?.read(period.sinceMs);
+  const kept = await ledger?.read(period.sinceMs);
   const tally = new StatsTally(now, query.aheadMs);
   let counted = 0;
-  for await (const slice of kept ? slicesOf(kept) : readSlices(store, period)) {
+  for await (const slice of kept ?? readSlices(store, period)) {
     const wanted = slice.filter((fact) => isWanted(fact, period) && isOf(fact, query));
     counted += wanted.length;
     for (const fact of wanted.slice(0, Math.max(0, wanted.length - counted + MOST_COUNTED))) tally.add(fact);
@@ -45,10 +44,6 @@ export async function countStats(query: StatsQuery, store: Store, rules: Rules, 
     if (step.done) return step.value;
     await nextTurn();
   }
-}
-
-function* slicesOf(facts: readonly StatsRow[]): Generator<readonly StatsRow[]> {
-  for (let start = 0; start < facts.length; start += SLICE) yield facts.slice(start, start + SLICE);
 }
 
 async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGenerator<readonly StatsRow[]> {

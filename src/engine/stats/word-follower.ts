@@ -1,5 +1,6 @@
 import type { Store } from "../../store/store.ts";
 import { nextTurn } from "../../store/next-turn.ts";
+import type { StatsLedger } from "./stats-ledger.ts";
 
 const EVENTS = 200;
 /** Words are indexed when no question was asked or answered for a moment, but not delayed for ever. */
@@ -11,11 +12,13 @@ const PATIENCE_MS = 100;
 
 interface FollowerDeps {
   store: Pick<Store, "indexWords">;
+  ledger?: Pick<StatsLedger, "takeIn">;
 }
 
 /**
- * Takes the words of questions into the index some time after they were asked and answered: an index that every ask
- * had to write would slow all of them down, and nobody looks for what was asked just now.
+ * Takes the words of questions into the index, and closed ones into the statistics, some time after they were asked
+ * and answered: an index that every ask had to write would slow all of them down, and nobody looks for what was asked
+ * just now.
  */
 export class WordFollower {
   readonly #deps: FollowerDeps;
@@ -80,7 +83,7 @@ export class WordFollower {
     const nowMs = performance.now();
     const isQuiet = nowMs - this.#changedAtMs >= QUIET_MS;
     if (!isQuiet && nowMs - this.#waitsSinceMs < LONGEST_WAIT_MS) return this.#sleep(QUIET_MS);
-    const isMore = (await this.#deps.store.indexWords(EVENTS)) === EVENTS;
+    const isMore = (await this.#deps.store.indexWords(EVENTS)) === EVENTS || (await this.#deps.ledger?.takeIn());
     this.#waitsSinceMs = performance.now();
     this.#timer = undefined;
     if (this.#isFollowing && isMore) this.#sleep(isQuiet ? PAUSE_MS : QUIET_MS);

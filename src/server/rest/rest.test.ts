@@ -67,6 +67,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     findAsked: true,
     hold: true,
     findSimilar: true,
+    readNewest: true,
     findFeedEnd: true,
     stats: true,
     issueLink: true,

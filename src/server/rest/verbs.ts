@@ -72,6 +72,11 @@ export const RUN_VERBS: Handlers<WrittenVerb<keyof typeof RUN_ROUTES>> = {
     const last = page.at(-1);
     return { rows: page.filter(({ event }) => sees(event)), ...(last && { next: last.cursor }) };
   },
+  readNewest: async ({ engine }, { query }) => {
+    const rows = await engine.readNewest(query.before, query.limit);
+    const last = rows.at(-1);
+    return { rows, ...(last && { next: last.cursor }) };
+  },
   findFeedEnd: async ({ engine }) => ({ cursor: await engine.findFeedEnd() }),
 };
 /** Tokens, people and the server itself: the verbs that are not derived from the table. */

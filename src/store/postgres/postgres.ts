@@ -119,9 +119,9 @@ class PostgresStore implements Store {
   }
 
   async readOrigins(ids: readonly RunId[]) {
-    const sql = "select body from run where id = any($1) and number > 0";
-    const { rows } = await this.#pool.query<{ body: string }>(sql, [ids]);
-    return rows.map(({ body }) => parseOrigin(body));
+    const sql = "select body, number::int4 as number from run where id = any($1) and number > 0";
+    const { rows } = await this.#pool.query<{ body: string; number: number }>(sql, [ids]);
+    return rows.map(({ body, number }) => parseOrigin(body, number));
   }
 
   readRuns(ids: readonly RunId[]) {

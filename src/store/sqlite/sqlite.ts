@@ -37,7 +37,7 @@ import type {
 const FIND_RUN = "select number, body from run where id = ? and +number > 0";
 const READ_RUNS = `select number, body from run
   where id in (select value from json_each(?)) and +number > 0`;
-const READ_ORIGINS = `select id, agent, body ->> '$.repo' as repo, body ->> '$.sources' as sources from run
+const READ_ORIGINS = `select id, number, agent, body ->> '$.repo' as repo, body ->> '$.sources' as sources from run
   where id in (select value from json_each(?)) and +number > 0`;
 const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
@@ -159,7 +159,7 @@ class SqliteStore implements Store {
   }
 
   async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
-    type Row = { id: RunId; agent: string; repo: string | null; sources: string | null };
+    type Row = { id: RunId; number: number; agent: string; repo: string | null; sources: string | null };
     const rows = await this.#all<Row>(READ_ORIGINS, JSON.stringify(ids));
     return rows.map(({ repo, sources, ...row }) => ({
       ...row,

@@ -84,7 +84,7 @@ export const command: Command<typeof flags> = {
       return 0;
     }
     const limit = args.flags.limit === undefined ? MOST : readPositiveInteger(args.flags.limit, "limit");
-    const all = name === undefined ? await readAll(engine, limit) : await readRun(engine, name);
+    const all = name === undefined ? await readLast(engine, limit) : await readRun(engine, name);
     const events = all.slice(-limit);
     const runNumbers = await readRunNumbers(engine, events);
     printResult(context, command.fields ?? [], {
@@ -95,14 +95,14 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** The last events of the store, oldest first. */
-async function readAll(engine: Engine, limit: number) {
+/** The last events of the store, oldest first; they are read from the end, so that old ones cost nothing. */
+async function readLast(engine: Engine, limit: number) {
   const events: KeptEvent[] = [];
-  for (let after = ""; ; after = events.at(-1)?.cursor ?? "") {
-    const page = await engine.readFeed(after, PAGE);
+  for (;;) {
+    const wanted = Math.min(PAGE, limit - events.length);
+    const page = wanted === 0 ? [] : await engine.readNewest(events.at(-1)?.cursor, wanted);
     events.push(...page);
-    events.splice(0, events.length - limit);
-    if (page.length < PAGE) return events;
+    if (page.length < PAGE) return events.reverse();
   }
 }
 
