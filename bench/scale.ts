@@ -45,7 +45,7 @@ async function fill(place: Place, counts: { closed: number; pending: number }): 
   const startedMs = performance.now();
   const store = await openStore(place);
   try {
-    await seed(store, counts);
+    await seed(store, { ...counts, areTaken: true });
   } finally {
     await store.close();
   }

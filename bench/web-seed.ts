@@ -42,8 +42,14 @@ interface Asked {
   runId: RunId;
 }
 
-/** Fills a store: this many closed questions over almost a week, and these that wait now; five of four runs' worth. */
-export async function seed(store: Store, { closed, pending }: { closed: number; pending: number }): Promise<void> {
+/**
+ * Fills a store: this many closed questions over almost a week, and these that wait now; five of four runs' worth. The
+ * agents may have taken their answers, which ends their runs.
+ */
+export async function seed(
+  store: Store,
+  { closed, pending, areTaken = false }: { closed: number; pending: number; areTaken?: boolean },
+): Promise<void> {
   const endMs = Date.now();
   let clockMs = endMs - SPAN_MS;
   const engine = engineOn(store, { rules: ROOMY, nowMs: () => clockMs });
@@ -59,6 +65,7 @@ export async function seed(store: Store, { closed, pending }: { closed: number; 
     );
     clockMs += ((first / TOGETHER) % 50) * MINUTE_MS + 7_000;
     await Promise.all(asked.map(({ id }, place) => close(engine, id, first + place)));
+    if (areTaken) await Promise.all(asked.map(({ id }) => take(engine, id)));
     before = asked;
   }
   for (let first = 0; first < pending; first += TOGETHER) {
@@ -116,4 +123,10 @@ async function close(engine: LocalEngine, id: QuestionId, index: number): Promis
   };
   if (index % 25 === 0) await engine.cancel(id, { reason: "not needed" }, by);
   else await engine.answer(id, ANSWERED, by);
+}
+
+/** The agent reads its answer. */
+async function take(engine: LocalEngine, id: QuestionId): Promise<void> {
+  const { question } = await engine.handOver(id);
+  if (question.status !== "cancelled") await engine.given(id, "rest");
 }
