@@ -6,6 +6,7 @@ import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
+import { stayUntilDone } from "./stay.ts";
 import { VERSION } from "./version.ts";
 import { type FirstExchange, type ProcessWorld, contextOfProcess } from "./process.ts";
 
@@ -13,7 +14,10 @@ import { type FirstExchange, type ProcessWorld, contextOfProcess } from "./proce
 
 /** Runs the command line in this process. */
 export async function start(process: NodeJS.Process, first?: FirstExchange): Promise<void> {
-  process.exitCode = await main(process.argv.slice(2), contextOfProcess(process, first));
+  const world = contextOfProcess(process, first);
+  const leave = stayUntilDone(process, world.stderr);
+  process.exitCode = await main(process.argv.slice(2), world);
+  leave();
 }
 
 /** Runs the command in the arguments and returns the exit code. */

@@ -16,7 +16,7 @@ export function findMissing(deed: QuestionDeed, before: Sight, after: Sight): st
     case "undo":
       return question.status === "pending" && question.settling ? ["it still settles"] : [];
     case "claim":
-      return question.status === "pending" && question.claim?.by.id !== whoDoes(deed) ? ["nobody has claimed it"] : [];
+      return isOwnClaim(deed, before.question, question) ? [] : ["nobody has claimed it"];
     case "comment":
       return question.comments.some(({ text }) => text === deed.text) ? [] : ["the comment is not kept"];
     case "extend":
@@ -24,6 +24,12 @@ export function findMissing(deed: QuestionDeed, before: Sight, after: Sight): st
     default:
       return [];
   }
+}
+
+/** Somebody else may have released it before it was looked at again. */
+function isOwnClaim(deed: QuestionDeed, before: Question, after: Question): boolean {
+  if (after.status !== "pending" || after.version > before.version + 1) return true;
+  return after.claim?.by.id === whoDoes(deed);
 }
 
 function missingTime(before: Question, after: Question): string[] {

@@ -91,7 +91,10 @@ function predictAnswer(deed: QuestionDeed & { do: "answer" }, { question, run, c
   }
   const refusals = mismatches(said, { question, content });
   if (question.settling) refusals.push("settling");
-  refusals.push(...forAnswer(deed, question, said.confirmed));
+  // To deny something needs no confirmation.
+  const isDenied =
+    question.kind === "approval" && [...said.values, said.text].some((word) => /^deny$/i.test(word ?? ""));
+  refusals.push(...forAnswer(deed, question, said.confirmed || isDenied));
   const isAskedBack = said.outcome === "clarify" && question.kind === "approval";
   return { refusals, maybe: isAskedBack ? ["outcome_not_accepted"] : [] };
 }

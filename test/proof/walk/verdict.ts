@@ -60,6 +60,11 @@ function judgeStarts({ kept: { run, questions, events }, starts, ledger }: At): 
         ledger.fault("stdin and ASKD_ANSWER_FILE differ", line.file.slice(0, 200), run.id);
       if (line.is === "answered itself" && line.exit === 0)
         ledger.fault("an agent answered itself", line.tag ?? "", run.id);
+      if (line.is === "told" && line.via === "wait" && line.exit === 0 && line.text === "") {
+        const { stderr = "" } = lines.find(({ is, tag }) => is === "asked" && tag === line.tag) ?? {};
+        if (!stderr.includes("best judgment"))
+          ledger.fault("an ask that waited ended well and said nothing", `${line.tag}: ${stderr}`, run.id);
+      }
       const isRefused =
         line.is === "asked" && typeof line.exit === "number" && ![0, 8, 9, 10, 12, 130].includes(line.exit);
       if (isRefused && !(over && Date.parse(over.at) <= line.at))
@@ -92,11 +97,10 @@ function judgeEnd(at: At): void {
 function isCutOff({ kept: { run, questions }, heard, ledger }: At): boolean {
   if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || !ledger.counts["kill server"])
     return false;
-  return run.owes.every((id) => {
-    const question = questions.find((each) => each.id === id);
-    const isHeard = heard.some(({ questionId }) => questionId === id);
-    return isHeard && question !== undefined && unitsOf(question).some(({ handover }) => handover.state === "handing");
-  });
+  const isHeard = (id: string): boolean => heard.some(({ questionId }) => questionId === id);
+  const units = questions.filter(({ id }) => run.owes.includes(id)).flatMap(unitsOf);
+  // A correction that waits for the next hand-over waits with it.
+  return run.owes.every(isHeard) && units.some(({ handover }) => handover.state === "handing");
 }
 
 const ENDS: Partial<Record<RunStatus, (at: At) => boolean>> = {
