@@ -60,11 +60,7 @@ function judgeStarts({ kept: { run, questions, events }, starts, ledger }: At): 
         ledger.fault("stdin and ASKD_ANSWER_FILE differ", line.file.slice(0, 200), run.id);
       if (line.is === "answered itself" && line.exit === 0)
         ledger.fault("an agent answered itself", line.tag ?? "", run.id);
-      if (line.is === "told" && line.via === "wait" && line.exit === 0 && line.text === "") {
-        const { stderr = "" } = lines.find(({ is, tag }) => is === "asked" && tag === line.tag) ?? {};
-        if (!stderr.includes("best judgment"))
-          ledger.fault("an ask that waited ended well and said nothing", `${line.tag}: ${stderr}`, run.id);
-      }
+      judgeSilence(line, lines, { run, ledger });
       const isRefused =
         line.is === "asked" && typeof line.exit === "number" && ![0, 8, 9, 10, 12, 130].includes(line.exit);
       if (isRefused && !(over && Date.parse(over.at) <= line.at))
@@ -73,6 +69,18 @@ function judgeStarts({ kept: { run, questions, events }, starts, ledger }: At): 
   }
   const pending = questions.filter(({ status }) => status === "pending").length;
   if (pending > 1) ledger.fault("two questions of one run are pending", String(pending), run.id);
+}
+
+/** A call that waited and ended well says what was answered, or that nobody was there. */
+function judgeSilence(
+  line: Line,
+  lines: readonly Line[],
+  { run, ledger }: Pick<At, "ledger"> & Pick<Kept, "run">,
+): void {
+  if (line.is !== "told" || line.via !== "wait" || line.exit !== 0 || line.text !== "") return;
+  const { stderr = "" } = lines.find(({ is, tag }) => is === "asked" && tag === line.tag) ?? {};
+  if (!stderr.includes("best judgment"))
+    ledger.fault("an ask that waited ended well and said nothing", `${line.tag}: ${stderr}`, run.id);
 }
 
 /** Every run is over in the end, for a reason that its agent, a person or a deadline gave. */
