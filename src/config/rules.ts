@@ -14,6 +14,7 @@ export function rulesOf(values: Values): Rules {
     onTimeout: questions.on_timeout ?? base.onTimeout,
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
+    publicUrl: values.server?.public_url,
     personChannel: provesPeople(values),
     confidence: confidenceOf(values),
     undoMs: undoOf(values),

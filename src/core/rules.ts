@@ -13,6 +13,8 @@ export interface Rules {
   escalation: (Pick<OnTimeout, "then"> & { steps: EscalationStep[] }) | undefined;
   /** The fractions of the duration at which people are reminded. */
   remindAt: readonly number[];
+  /** The address under which people reach the server from outside. */
+  publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
   personChannel: boolean;
   /** The confidence at or above which an agent continues alone, and below which it hands over; off unless set. */
@@ -58,6 +60,7 @@ export const DEFAULT_RULES: Rules = {
   onTimeout: "fail",
   escalation: undefined,
   remindAt: [0.5, 0.9],
+  publicUrl: undefined,
   personChannel: false,
   confidence: undefined,
   undoMs: { web: 5 * SECOND_MS, slack: 5 * SECOND_MS, cli: 0, api: 0 },

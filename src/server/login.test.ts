@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { signInPath } from "../core/people/sign-in-link.ts";
 import { feedOf } from "../../test/remote.ts";
 import { ServedScene } from "../../test/served.ts";
 import { buildHttp } from "./server.ts";
@@ -118,5 +120,43 @@ test("whoever sends a token that is not known is told so, and whoever sends none
   expect(await me({ authorization: "Bearer askd_h_0123456789abcdef0123456789" })).toMatchObject({
     status: 401,
     detail: expect.stringContaining("mistyped, revoked or expired"),
+  });
+});
+
+describe("a link that signs in", () => {
+  const linkFor = async (person: string) => {
+    const { text } = await at.scene.engine.issueToken({ scope: "login", subject: person }, SYSTEM);
+    return signInPath({ code: text, person, next: "/activity" });
+  };
+
+  test("does nothing by itself: mail scanners open links too", async () => {
+    const path = await linkFor("lena");
+    for (let opened = 0; opened < 3; opened += 1) {
+      const { status, body, headers } = await at.send("GET", path);
+      expect(status).toBe(200);
+      expect(headers.get("set-cookie")).toBeNull();
+      expect(body["text"]).toContain("Sign in as lena");
+    }
+    const code = new URLSearchParams(path.split("?")[1]).get("code") ?? "";
+    expect((await signIn(code)).status).toBe(303);
+  });
+
+  test("leads on at once if that person is signed in already, and not if somebody else is", async () => {
+    const cookie = cookieOf(await signIn(await at.token({ scope: "login", subject: "lena" })));
+    const { status, headers } = await at.send("GET", await linkFor("lena"), { headers: { cookie } });
+    expect([status, headers.get("location")]).toEqual([303, "/activity"]);
+    expect((await at.send("GET", await linkFor("mika"), { headers: { cookie } })).status).toBe(200);
+  });
+
+  test("with anything but a code and a name is the usual page", async () => {
+    for (const query of [
+      "code=x&as=lena",
+      "code=<script>alert(1)</script>&as=lena",
+      "code=aaaaaaaaaaaaaaaaaaaa&as=%3Cb%3E",
+    ]) {
+      const { body } = await at.send("GET", `/login?${query}`);
+      expect(body["text"]).toContain('type="password"');
+      expect(body["text"]).not.toContain("alert(1)");
+    }
   });
 });

@@ -106,7 +106,9 @@ export interface ListeningSocket {
 export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<RunningServer> {
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens
-  let doors: AllowedHosts = loopbackDoors(options.port, options.names);
+  const { publicUrl } = deps.rules;
+  const names = [...(options.names ?? []), ...(publicUrl === undefined ? [] : [new URL(publicUrl).host])];
+  let doors: AllowedHosts = loopbackDoors(options.port, names);
   const { app, live, ended, monitor, work } = buildHttp(deps, {
     doors: () => doors,
     isSecure: options.isSecure ?? false,
@@ -116,7 +118,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
   // First follower of the feed: a stream must end before it shows events after the end of its token.
   const stopEnding = await ended.start(live.tail);
   const stopMonitor = await monitor.start();
-  doors = loopbackDoors(listening.port, options.names);
+  doors = loopbackDoors(listening.port, names);
   return {
     port: listening.port,
     live,

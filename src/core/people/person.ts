@@ -5,9 +5,11 @@ import type { Instant } from "../instant.ts";
 import { Refusal } from "../refusal.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 
+export const PersonId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+
 /** A person who answers, with the names that channels know them by. */
 export const Person = z.object({
-  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/),
+  id: PersonId,
   version: z.int(),
   name: z.string().max(200).optional(),
   email: z.string().max(320).optional(),

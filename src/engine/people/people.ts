@@ -2,8 +2,9 @@ import { requireAccess } from "../../core/people/access.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import type { Changes, Entry } from "../../core/changes.ts";
 import { requireVisibleLine } from "../../core/text/foreign-text.ts";
-import { type Instant, later } from "../../core/instant.ts";
+import { type Instant, earlier, later } from "../../core/instant.ts";
 import { type Person, changePerson, parsePerson, requireOwnAddresses } from "../../core/people/person.ts";
+import { INVITE_MS } from "../../core/people/sign-in-link.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { lastAdminRefusal } from "../../core/people/removal.ts";
 import { hasEnded } from "../../core/run/run.ts";
@@ -89,7 +90,7 @@ export class People {
     const text = tokenText(input.scope, this.#deps.randomBytes(TOKEN_BYTES));
     const createdAt = this.#deps.now();
     const { scope, subject, runId, grants, name } = input;
-    const lifetime = scope === "login" ? { expiresAt: later(createdAt, LOGIN_MS) } : lifetimeOf(input, createdAt);
+    const lifetime = scope === "login" ? loginLifetime(input, createdAt) : lifetimeOf(input, createdAt);
     const token: Token = {
       id: tokenId(text),
       version: 0,
@@ -307,4 +308,10 @@ function requireMayIssue(input: TokenInput, by: Actor) {
     `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,
     { fact: { is: "token_scope", subject: input.subject } },
   );
+}
+
+/** A code to sign in is short-lived, or lasts as long as an invitation at most. */
+function loginLifetime({ expiresAt }: TokenInput, now: Instant): Pick<Token, "expiresAt"> {
+  const isOwn = expiresAt === undefined || expiresAt === "never";
+  return { expiresAt: isOwn ? later(now, LOGIN_MS) : earlier(expiresAt, later(now, INVITE_MS)) };
 }

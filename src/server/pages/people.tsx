@@ -1,14 +1,16 @@
 import type { Hono } from "hono";
+import { later } from "../../core/instant.ts";
 import { Person } from "../../core/people/person.ts";
+import { INVITE_MS, signInPath } from "../../core/people/sign-in-link.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
 import { partOf } from "../../web/parts/paging.tsx";
-import { PeoplePage } from "../../web/pages/people.tsx";
+import { type Invitation, PeoplePage } from "../../web/pages/people.tsx";
 import { tell } from "../../web/parts/reader.ts";
 import { isMessageKey } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset, readReader } from "./read/read-reader.ts";
+import { languageOf, readPageOffset, readReader } from "./read/read-reader.ts";
 import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
 
@@ -19,12 +21,13 @@ const FIELDS = ["name", "email", "slack", "github"] as const;
 export function addPeople(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.get("/settings/people", (context) => show(context, deps));
   pages.post("/settings/people", (context) => save(context, deps));
+  pages.post("/settings/people/:id/invite", (context) => invite(context, deps));
 }
 
 async function show(
   context: PageCall,
   deps: PagesDeps,
-  again: { draft?: FormDraft; problem?: string; status?: number } = {},
+  again: { draft?: FormDraft; problem?: string; status?: number; invited?: Invitation } = {},
 ) {
   const reader = await readReader(context, deps.engine);
   const { items, part } = partOf(await deps.engine.listPeople(), readPageOffset(context) ?? 0, MOST_SHOWN);
@@ -34,6 +37,7 @@ async function show(
     part,
     draft: again.draft ?? EMPTY_DRAFT,
     problem: again.problem,
+    invited: again.invited,
   };
   return sendFramedPage(context, deps, {
     reader,
@@ -42,6 +46,26 @@ async function show(
     status: again.status ?? 200,
     main: <PeoplePage view={view} />,
   });
+}
+
+/** Makes a link that signs a person in. It is in this response and nowhere else. */
+async function invite(context: PageCall, deps: PagesDeps) {
+  const person = context.req.param("id") ?? "";
+  const expiresAt = later(await deps.engine.now(), INVITE_MS);
+  try {
+    const input = { scope: "login", subject: person, expiresAt } as const;
+    const { text } = await deps.engine.issueToken(input, context.get("actor"));
+    const url = `${addressOf(context, deps)}${signInPath({ code: text, person })}`;
+    return await show(context, deps, { invited: { person, url } });
+  } catch (error) {
+    return show(context, deps, sayRefusal({ language: languageOf(context) }, error));
+  }
+}
+
+/** The public address, or the one that the admin uses. */
+function addressOf(context: PageCall, { isSecure, rules: { publicUrl } }: PagesDeps) {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
+  return `${isSecure ? "https" : "http"}://${context.req.header("host") ?? ""}`;
 }
 
 async function save(context: PageCall, deps: PagesDeps) {

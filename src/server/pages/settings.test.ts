@@ -93,6 +93,24 @@ describe("people", () => {
     const bad = await visit.post("/settings/people", { id: "no spaces", name: "Kept <b>" });
     expect([bad.status, bad.html.includes("Kept &lt;b&gt;")]).toEqual([422, true]);
   });
+
+  test("are invited by an admin, with a link that is shown once and signs them in once", async () => {
+    await signIn("admin");
+    await engine().putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    const { status, html } = await visit.post("/settings/people/lena/invite", {});
+    expect(status).toBe(200);
+    const code = /\/login\?code=([\w-]+)&amp;as=lena/.exec(html)?.[1] ?? "";
+    expect((await visit.open("/settings/people")).html).not.toContain("code=");
+    expect((await engine().redeemLogin(code, SYSTEM)).token).toMatchObject({ subject: "lena", scope: "human" });
+    expect((await visit.post("/settings/people/nobody/invite", {})).status).toBe(403);
+  });
+
+  test("are not invited by anybody else", async () => {
+    await signIn();
+    await engine().putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    const { status, html } = await visit.post("/settings/people/lena/invite", {});
+    expect([status, html.includes("code=")]).toEqual([403, false]);
+  });
 });
 
 describe("tokens", () => {

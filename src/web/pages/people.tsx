@@ -11,17 +11,25 @@ export interface PeopleView {
   part: PagePart;
   draft: FormDraft;
   problem?: string | undefined;
+  invited?: Invitation | undefined;
+}
+
+/** A link that signs a person in, shown once. */
+export interface Invitation {
+  person: string;
+  url: string;
 }
 
 /** People who answer, with their addresses in the channels. */
 export function PeoplePage({ view }: { view: PeopleView }) {
-  const { reader, people, part, draft, problem } = view;
+  const { reader, people, part, draft, problem, invited } = view;
   const mayChange = reader.scope === "admin";
   return (
     <main id="main" class="page">
       <h1>{tell(reader, "people.title")}</h1>
       <SettingsTabs reader={reader} tab="people" />
       <AdminOnly reader={reader} />
+      {invited ? <Invited reader={reader} invited={invited} /> : null}
       {people.length === 0 ? <p class="quiet">{tell(reader, "people.none")}</p> : null}
       <ul class="rows">
         {people.map((person) => (
@@ -44,6 +52,20 @@ export function PeoplePage({ view }: { view: PeopleView }) {
   );
 }
 
+function Invited({ reader, invited: { person, url } }: { reader: PageReader; invited: Invitation }) {
+  return (
+    <div class="banner ok" role="status">
+      <p>{tell(reader, "people.invited", { name: makeVisible(person) })}</p>
+      <pre class="once" id="invited" tabindex={0}>
+        {url}
+      </pre>
+      <button type="button" data-copy="#invited" hidden>
+        {tell(reader, "copy")}
+      </button>
+    </div>
+  );
+}
+
 function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: Person; mayChange: boolean }) {
   const addresses = [person.email, person.slack, person.github].filter((part) => part !== undefined);
   return (
@@ -59,6 +81,10 @@ function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: 
         <details class="fold under">
           <summary>{tell(reader, "people.edit", { name: person.id })}</summary>
           <PersonForm reader={reader} person={person} draft={EMPTY_DRAFT} />
+          <form data-plain method="post" action={`/settings/people/${encodeURIComponent(person.id)}/invite`}>
+            <input type="hidden" name="csrf" value={reader.csrf} />
+            <button type="submit">{tell(reader, "people.invite", { name: person.id })}</button>
+          </form>
         </details>
       ) : null}
     </li>

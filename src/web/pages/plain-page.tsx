@@ -46,8 +46,36 @@ export function PlainPage({ frame, children }: { frame: PlainFrame; children: Ch
   );
 }
 
-/** The sign-in form. */
-export function SignIn({ language, next, isWrong }: { language: Language; next: string; isWrong: boolean }) {
+/** What a link that signs in carries. */
+export interface SignInLink {
+  code: string;
+  person: string;
+}
+
+interface SignInProps {
+  language: Language;
+  next: string;
+  link?: SignInLink | undefined;
+  isWrong: boolean;
+}
+
+/** The sign-in form: a field for the code, or one button if the link had it. */
+export function SignIn({ language, next, link, isWrong }: SignInProps) {
+  if (link) {
+    return (
+      <>
+        <h1>{say(language, "login.as", { name: link.person })}</h1>
+        <form method="post" action="/login">
+          <input type="hidden" name="next" value={next} />
+          <input type="hidden" name="code" value={link.code} />
+          <p class="quiet">{say(language, "login.once")}</p>
+          <button class="p" type="submit" autofocus>
+            {say(language, "login.title")}
+          </button>
+        </form>
+      </>
+    );
+  }
   return (
     <>
       <h1>{say(language, "login.title")}</h1>

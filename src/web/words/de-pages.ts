@@ -182,6 +182,8 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "people.github": "GitHub-Name",
   "people.groups": "Gruppen",
   "people.groups.about": "durch Kommas getrennt",
+  "people.invite": "{name} einladen",
+  "people.invited": "Dieser Link meldet {name} einmal an, innerhalb von 3 Tagen. Er wird nur jetzt angezeigt.",
   "people.edit": "{name} bearbeiten",
   "people.bad": "Nicht gespeichert. Prüfen Sie diese Felder: {fields}",
   "people.there": "{name} ist schon eingetragen; bearbeiten Sie den Eintrag oben.",

@@ -292,6 +292,8 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "settings.signOut": "Abmelden",
 
   "login.title": "Anmelden",
+  "login.as": "Als {name} anmelden",
+  "login.once": "Dieser Link gilt einmal. Haben Sie ihn nicht angefordert, schließen Sie diese Seite.",
   "login.code": "Code, den dieser Befehl ausgibt:",
   "login.about": "Jeder Code gilt einmal und läuft nach 10 Minuten ab.",
   "login.bad": "Dieser Code ist nicht mehr gültig. Einen neuen erhalten Sie mit: askd login",

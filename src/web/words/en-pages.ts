@@ -176,6 +176,8 @@ export const enPages = {
   "people.github": "GitHub name",
   "people.groups": "Groups",
   "people.groups.about": "comma-separated",
+  "people.invite": "Invite {name}",
+  "people.invited": "This link signs {name} in once, within 3 days. It is shown only now.",
   "people.edit": "Edit {name}",
   "people.bad": "Not saved. Check these fields: {fields}",
   "people.there": "{name} is already listed; change the entry above.",

@@ -290,6 +290,8 @@ export const en = {
   "settings.signOut": "Sign out",
 
   "login.title": "Sign in",
+  "login.as": "Sign in as {name}",
+  "login.once": "This link works once. If you did not ask for it, close this page.",
   "login.code": "Code printed by this command:",
   "login.about": "Each code works once and expires after 10 minutes.",
   "login.bad": "This code is no longer valid. Get a new one with: askd login",

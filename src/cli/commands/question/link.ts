@@ -11,6 +11,7 @@ import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getQuestionId } from "../../target.ts";
+import { sayWhereItWorks } from "../../public-address.ts";
 import { requireKnown } from "./known-people.ts";
 
 const flags = {
@@ -35,17 +36,18 @@ export const command: Command<typeof flags> = {
     if (given.for === undefined) throw wrongUsage("A person is missing: add --for <person>", command.usage);
     await requireKnown([given.for], engine, context);
     const { text } = await engine.issueLink(id, given.for, await whoManages(engine, context));
-    const server = await context.findServer();
+    const server = context.rules.publicUrl?.replace(/\/+$/, "") ?? (await context.findServer());
     const choice = given.choose === undefined ? "" : `?choose=${encodeURIComponent(given.choose)}`;
     const url = `${server ?? ""}${linkPath(text)}${choice}`;
     printResult(context, command.fields ?? [], {
       page: () => `${url}\n`,
       json: () => ({ url, person: given.for, questionId: id, revoked: 0 }),
     });
-    if (!context.isQuiet)
-      context.stderr.write(
-        `${sayWhat(given.for, id)}${server === undefined ? `. It needs a server: ${context.program} serve` : ""}\n`,
-      );
+    if (context.isQuiet) return 0;
+    context.stderr.write(
+      `${sayWhat(given.for, id)}${server === undefined ? `. It needs a server: ${context.program} serve` : ""}\n`,
+    );
+    if (server !== undefined) sayWhereItWorks(server, context);
     return 0;
   },
 };

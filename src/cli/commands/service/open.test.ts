@@ -29,7 +29,7 @@ function desk(env: Record<string, string> = { BROWSER: "links -g" }) {
 }
 
 describe("open", () => {
-  test("shows a question in the browser of the person, with a code that signs them in once", async () => {
+  test("shows a question in the browser of the person, and prints a link that signs them in once", async () => {
     const scene = fixedScene();
     served = await ServedScene.start({}, scene);
     await scene.ask();
@@ -39,7 +39,12 @@ describe("open", () => {
     const url = `${served.url}/q/7k3fmn8pqrstvwxy`;
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: `${url}\n` });
     expect(shown).toEqual([{ argv: ["links", "-g", url], stdio: "inherit" }]);
-    const code = /one-time code: (\S+)\n$/.exec(said())?.[1] ?? "";
+    const link = new URL(/open this link once: (\S+)\n$/.exec(said())?.[1] ?? "");
+    expect(link.origin).toBe(served.url);
+    const shownPage = await served.send("GET", `${link.pathname}${link.search}`);
+    expect(shownPage.status).toBe(200);
+    const code = link.searchParams.get("code") ?? "";
+    expect(link.searchParams.get("next")).toBe("/q/7k3fmn8pqrstvwxy");
     const form = { "content-type": "application/x-www-form-urlencoded" };
     expect((await served.send("POST", "/login", { body: `code=${code}`, headers: form })).status).toBe(303);
     expect((await served.send("POST", "/login", { body: `code=${code}`, headers: form })).status).toBe(401);

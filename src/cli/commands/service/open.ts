@@ -1,10 +1,9 @@
 import { type QuestionId, randomPart } from "../../../core/id.ts";
-import { Refusal } from "../../../core/refusal.ts";
+import { signInPath } from "../../../core/people/sign-in-link.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
-import { requireOneArgument } from "../../arguments.ts";
-import { isServiceOff } from "./worker.ts";
-import { findRunningServer, startServer } from "./serve.ts";
+import { optionalArgument } from "../../arguments.ts";
+import { getServer } from "../../public-address.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -17,13 +16,14 @@ const flags = {
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "open <id> [--print]",
+  usage: "open [<id>] [--print]",
   flags,
   fields: ["url"],
-  examples: ["askd open 42", "askd open q-7k3f --print"],
+  examples: ["askd open", "askd open 42", "askd open q-7k3f --print"],
   async run(args, context) {
     const engine = await context.engine();
-    const path = await pathOf(engine, requireOneArgument(args.positionals, command.usage));
+    const name = optionalArgument(args.positionals, command.usage);
+    const path = name === undefined ? "/" : await pathOf(engine, name);
     return openPage(path, { isPrinted: args.flags.print ?? false }, engine, context);
   },
 };
@@ -35,11 +35,12 @@ export async function openPage(
   engine: Engine,
   context: Context,
 ): Promise<number> {
-  const url = `${await getServer(context)}${path}`;
+  const server = await getServer(context);
+  const url = `${server}${path}`;
   printResult(context, ["url"], { page: () => `${url}\n`, json: () => ({ url }) });
   const browser = isPrinted || context.json ? undefined : findBrowser(context);
   if (!browser) return 0;
-  await sayCode(engine, context);
+  await saySignIn(server, path, engine, context);
   const isShown = await context
     .runChild({ argv: [...browser.argv, url], stdio: browser.stdio })
     .then(({ exitCode }) => exitCode === 0)
@@ -61,21 +62,13 @@ export function questionPath(id: QuestionId): string {
   return `/q/${randomPart(id)}`;
 }
 
-async function getServer(context: Context) {
-  const found = await findRunningServer(context);
-  if (found !== undefined) return found;
-  if (isServiceOff(context.env)) {
-    throw new Refusal("store_unreachable", "No server is running", { hint: "Start it with: askd serve" });
-  }
-  if (!context.isQuiet) context.stderr.write("Starting the server…\n");
-  return startServer(context);
-}
-
-/** Prints a one-time sign-in code for the user of this store. */
-async function sayCode(engine: Engine, context: Context) {
+/** Prints a link that signs the user of this store in, once. Other users can read what a browser is started with. */
+export async function saySignIn(server: string, next: string, engine: Engine, context: Context): Promise<void> {
   if (context.isQuiet || !context.stderr.isTty || context.place.store.kind === "server") return;
   const by = await whoManages(engine, context);
   if (by.scope === "agent") return;
   const { text } = await engine.issueToken({ scope: "login", subject: by.id }, by);
-  context.stderr.write(`To sign in there, use this one-time code: ${text}\n`);
+  context.stderr.write(
+    `To sign in there, open this link once: ${server}${signInPath({ code: text, person: by.id, next })}\n`,
+  );
 }
