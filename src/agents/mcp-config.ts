@@ -7,6 +7,8 @@ import type { Start, Task } from "./agent.ts";
 export const SERVER = "askd";
 /** The tools that it offers. */
 export const TOOLS = ["ask_human", "check_answer", "cancel_question"] as const;
+/** Names the version of an agent to our hooks. */
+export const AGENT_VERSION = "ASKD_AGENT_VERSION";
 const RUN_FILE = "run";
 /** How much longer an agent waits for a call than the call is held. */
 const PATIENCE_S = 60;
@@ -43,7 +45,9 @@ export function patienceSeconds(task: Task): number {
 export function commonStart(task: Task): Pick<Start, "env" | "files"> {
   const run = { ASKD_RUN: task.runId, ASKD_EPOCH: String(task.epoch) };
   // For servers and hooks of ours that the user's own settings start, and for agents that a command starts.
-  const env = { ...run, ASKD_LIVE_WINDOW: `${Math.ceil(task.liveWindowMs / SECOND_MS)}s` };
+  const window = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
+  const version = task.version !== undefined && { [AGENT_VERSION]: task.version };
+  const env = { ...run, ...version, ASKD_LIVE_WINDOW: window };
   const told = { ...run, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };
   const lines = Object.entries(told).map(([name, value]) => `${name}=${value}\n`);
   return { env, files: [{ name: RUN_FILE, text: lines.join("") }] };
