@@ -76,7 +76,7 @@ const OPTIONS: OptionTable = [
 export const claude: Agent = {
   name: "claude",
   program: "claude",
-  hasLimits: true,
+  limitsKeptBy: "agent",
   parseArgs,
   optionsToResume,
   start(task) {

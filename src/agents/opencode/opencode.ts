@@ -38,6 +38,7 @@ export const OPTIONS: OptionTable = [
 export const opencode: Agent = {
   name: "opencode",
   program: "opencode",
+  limitsKeptBy: "runner",
   parseArgs,
   start: (task) => ({ ...build(task, parsePieces(task.args, OPTIONS), []), stdin: task.prompt }),
   resume(task, how) {

@@ -3,6 +3,7 @@ import { type RunOwner, endOwnedRun } from "../../core/run/run-ownership.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import type { RunId } from "../../core/id.ts";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
+import type { UsageRow } from "../../core/run/usage.ts";
 import { handoversOf, isHandedInEpoch, isApprovalSpent } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Rules, rulesForRun } from "../../core/rules.ts";
@@ -31,7 +32,6 @@ import { saveDeferredCall, saveTreeFingerprint } from "./resume-message.ts";
 import { UsageMeter, findUsageBase } from "./usage-meter.ts";
 import { join } from "node:path";
 
-const KEEP_MS = 2_000;
 /** How long an agent may take to end after it asked in its text. */
 const ASKED_GRACE_MS = 15_000;
 /** The same for a command, which was not told to stop and waits for nothing. */
@@ -63,12 +63,13 @@ export class Follower {
   readonly #output = new OutputState();
   readonly #actor: Actor;
   #meter: UsageMeter | undefined;
-  #keptAtMs = 0;
   #isAsked = false;
   /** How many markers were checked. */
   #checkedMarks = 0;
   #hasSpoken = false;
   #isToolless = false;
+  /** The limit at which it was stopped. */
+  #limit: RunResult | undefined;
   /** Why its last question was refused. */
   #refusedAsk: string | undefined;
 
@@ -195,11 +196,13 @@ export class Follower {
     }
   }
 
+  /** Stores the usage so far, and ends an agent that has used up its limits and does not end by itself. */
   async #keepUsage(): Promise<void> {
-    const nowMs = performance.now();
-    if (nowMs - this.#keptAtMs < KEEP_MS) return;
-    this.#keptAtMs = nowMs;
-    await this.#meter?.keep(this.#output.usage);
+    const { runDir, runId, by, agent, launch } = this.#deps;
+    const used = await this.#meter?.keep(this.#output.usage);
+    if (!used || agent.limitsKeptBy !== "runner" || this.#limit !== undefined) return;
+    this.#limit = limitReached(used, launch.options);
+    if (this.#limit !== undefined) await stopRun({ runId, runDir, lastEpoch: by.epoch });
   }
 
   async #finish(how: EndedProcess): Promise<void> {
@@ -264,6 +267,8 @@ export class Follower {
   async #resultOf(how: EndedProcess): Promise<RunResult> {
     const { reported, ended, lastWords } = this.#output;
     if (this.#isToolless) return { status: "failed", reason: "tools_lost" };
+    // The step that used it up may have been the last.
+    if (this.#limit && ended?.status !== "completed") return this.#limit;
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
     const isKilled = exitCode !== undefined && KILLED.has(exitCode);
@@ -278,6 +283,17 @@ export class Follower {
       .slice(-SUMMARY_CHARS);
     return { status: "failed", reason: "agent_error", summary: complaint || summary || `exit code ${exitCode}` };
   }
+}
+
+/** The limit that is used up, in the words with which Claude Code reports the same. */
+export function limitReached(used: UsageRow, { maxTurns, budgetUsd }: Launch["options"]): RunResult | undefined {
+  if (maxTurns !== undefined && (used.turns ?? 0) >= maxTurns) {
+    return { status: "failed", reason: "error_max_turns", summary: `It has taken its ${maxTurns} turns` };
+  }
+  if (budgetUsd !== undefined && (used.costUsd ?? 0) >= budgetUsd) {
+    return { status: "failed", reason: "error_max_budget_usd", summary: `It has spent its budget of $${budgetUsd}` };
+  }
+  return undefined;
 }
 
 function isProgress(event: AgentEvent): boolean {

@@ -182,9 +182,10 @@ function failedLines({ run, last }: StatusView["failed"][number], { now, program
   ];
 }
 
-function completedLines(run: Run, { now, program }: StatusView, style: Style) {
+function completedLines(run: Run, { now, program, usage }: StatusView, style: Style) {
   const doubt = sayMayHaveAsked(run, program);
-  if (doubt === undefined) return [`  ${title(run)} ${style.green("✓")}`];
+  const used = sayUsage(usage.get(run.id));
+  if (doubt === undefined) return [`  ${title(run)} ${style.green("✓")}${used ? ` (${used})` : ""}`];
   return [`  ${title(run)} ${style.yellow("?")} ${sayRun(run, undefined, now)}`, `      ${doubt}`];
 }
 

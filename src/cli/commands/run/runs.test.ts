@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AGENT } from "../../../../test/builders.ts";
+import { ConfigHome } from "../../../../test/config-home.ts";
 import { Scene } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import type { RunId } from "../../../core/id.ts";
@@ -209,6 +210,20 @@ describe("a run that is to go on", () => {
     const { question } = await parked(scene, { host: "there" });
     const over = { isLocked: () => Promise.resolve(false) };
     expect(await type(scene, ["answer", question.id, "1"], over)).toMatchObject({ exit: 0, stderr: "" });
+  });
+});
+
+test.each([
+  ["max_turns = 3", "The setting max_turns"],
+  ["budget = 2.5", "The setting budget"],
+])("run refuses the setting %s for an agent that has no such limit", async (line, said) => {
+  const home = new ConfigHome();
+  home.write(home.userFile, `[agents.codex]\n${line}\n`);
+  expect(
+    await type(new Scene(), ["run", "--agent", "codex", "Do it."], { cwd: home.project, homeDir: home.home }),
+  ).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining(`${said} cannot be kept: the agent "codex" has no such limit`),
   });
 });
 
