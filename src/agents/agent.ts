@@ -129,8 +129,8 @@ export interface Agent {
   /** The name of its program. */
   program: string;
   /**
-   * Who ends it after so many turns or dollars: the agent itself, or the runner, which reads them in its lines. askd
-   * refuses such limits for other agents.
+   * Whether the agent ends by itself after so many turns or dollars, or the runner ends it, which reads them in its
+   * lines. askd refuses such limits for other agents.
    */
   limitsKeptBy?: "agent" | "runner";
   /** Finds the prompt among the arguments that a user gave. */
