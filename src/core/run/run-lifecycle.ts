@@ -178,6 +178,8 @@ export function requireStartable(run: Run): void {
 function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: DecisionContext): Changes {
   const { run } = read;
   if (run.giveBack !== "worker") throw nothingToResumeRefusal(run);
+  // Its agent said that it was done: it was not interrupted, and has nothing to continue with.
+  if (run.status === "completed") throw nothingToResumeRefusal(run, sayAfterCompletion(run));
   const last = asked.find(({ id }) => id === run.lastQuestionId);
   if (run.reason === "input_timeout" && last?.status === "timeout" && !last.forced) {
     throw new Refusal("not_pending", `Nobody answered ${shortId(last.id)}, so run #${run.number} cannot continue`, {
@@ -210,6 +212,13 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     ],
     scheduled: next.scheduled,
   };
+}
+
+function sayAfterCompletion({ number, lastQuestionId }: Run) {
+  const session = `Continue its session yourself: askd takeover ${number}`;
+  return lastQuestionId === undefined
+    ? session
+    : `Correct its last answer and resume it: askd amend ${number} --resume "…". ${session}`;
 }
 
 /** The refusal to resume a run that cannot be started or has nothing to continue with. */

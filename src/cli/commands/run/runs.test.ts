@@ -213,6 +213,18 @@ describe("a run that is to go on", () => {
   });
 });
 
+test("a completed run is not resumed, and the refusal says what to type", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  expect(await type(scene, ["runs", "resume", "1"])).toEqual({
+    exit: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/#1 has nothing to resume with \(it is completed\)[^]*askd takeover 1/),
+  });
+  expect((await scene.engine.findRun(run.id))?.status).toBe("completed");
+});
+
 describe("a run whose worker is gone", () => {
   const LOOKS = [["status"], ["list"], ["show", "1"], ["runs", "list"], ["runs", "show", "1"]];
 
