@@ -50,7 +50,8 @@ function nextMs(clock: Partial<Record<string, string>>, nowMs: number): number {
   const offsetMs = zoneOffsetMs(nowMs, zone);
   const here = new Date(nowMs + offsetMs);
   const wanted = new Date(here);
-  wanted.setUTCHours(hour, Number(minute), 0, 0);
+  // The end of that minute: agents leave out the seconds, and at its beginning the limit may still hold.
+  wanted.setUTCHours(hour, Number(minute) + 1, 0, 0);
   if (month !== undefined && day !== undefined)
     wanted.setUTCFullYear(Number(year ?? here.getUTCFullYear()), MONTHS.indexOf(month.toLowerCase()), Number(day));
   if (wanted <= here && month === undefined) wanted.setUTCDate(wanted.getUTCDate() + 1);

@@ -64,6 +64,11 @@ export class BackgroundRun {
     });
   }
 
+  /** The run when that holds of it, whatever its state. */
+  becomes(what: string, holds: (run: Run) => boolean): Promise<Run> {
+    return this.#stage.until(what, async () => [await this.#find()].find(holds), BOUND_MS);
+  }
+
   /** The nth question of the run when it is asked. */
   asked(nth: number): Promise<Question> {
     return this.#wait(`it asks question ${nth}`, async () => (await this.questions())[nth - 1]);
