@@ -10,6 +10,9 @@ export const TOOLS = ["ask_human", "check_answer", "cancel_question"] as const;
 /** Names the version of an agent to our hooks. */
 export const AGENT_VERSION = "ASKD_AGENT_VERSION";
 const RUN_FILE = "run";
+/** The file beside it that is empty until the agent has listed the tools of our server. */
+export const LISTED_END = ".tools";
+export const LISTED_FILE = `${RUN_FILE}${LISTED_END}`;
 /** How much longer an agent waits for a call than the call is held. */
 const PATIENCE_S = 60;
 
@@ -51,6 +54,12 @@ export function commonStart(task: Task): Pick<Start, "env" | "files"> {
   const told = { ...run, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };
   const lines = Object.entries(told).map(([name, value]) => `${name}=${value}\n`);
   return { env, files: [{ name: RUN_FILE, text: lines.join("") }] };
+}
+
+/** The same for an agent that is given our server: whether it lists the tools is noted. */
+export function startWithServer(task: Task): Pick<Start, "env" | "files"> {
+  const { env, files } = commonStart(task);
+  return { env, files: [...files, { name: LISTED_FILE, text: "" }] };
 }
 
 /** A session id of our choice, the same for the same start of a run. */

@@ -17,7 +17,7 @@ import { readClaude } from "./output.ts";
 import { canDo, losesResults, makeSettings } from "./settings.ts";
 import { type Json, listAt, readJsonLine, textAt, textsAt, wordsAt } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
-import { SERVER, chooseSession, commonStart, serverArgv } from "../mcp-config.ts";
+import { SERVER, chooseSession, startWithServer, serverArgv } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
 
 const SETTINGS_FILE = "claude-settings.json";
@@ -150,7 +150,7 @@ function optionsToResume(args: readonly string[], mode: PermissionMode | undefin
 }
 
 function build(task: Task, pieces: readonly Piece[], session: readonly string[]): Omit<Start, "stdin" | "session"> {
-  const { env, files } = commonStart(task);
+  const { env, files } = startWithServer(task);
   const format = findOption(pieces, "--output-format");
   const doors = openDoors(task, pieces);
   const kept = withoutOptions(pieces, "--print", "--output-format", "--verbose", ...doors.replaced);

@@ -11,6 +11,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
 import { readApiFailure } from "../api-failure.ts";
+import { LISTED_FILE } from "../mcp-config.ts";
 import { mirrorRunOrNote } from "./state-mirror.ts";
 import { isGiven } from "../marker/echo.ts";
 import type { Json } from "../json.ts";
@@ -37,6 +38,7 @@ const ASKED_GRACE_MS = 15_000;
 /** The same for a command, which was not told to stop and waits for nothing. */
 const COMMAND_GRACE_MS = 500;
 const SUMMARY_CHARS = 2_000;
+const TOOLLESS = "It worked without the tools to ask with, because it never loaded them";
 /** The shell's exit code offset for signals: HUP, INT, KILL and TERM come from outside. */
 const SIGNALLED = 128;
 const KILLED: ReadonlySet<number> = new Set([1, 2, 9, 15].map((signal) => SIGNALLED + signal));
@@ -223,8 +225,8 @@ export class Follower {
     await saveTreeFingerprint(runDir, launch.dir);
     this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
-    const mayHaveAsked = this.#refusedAsk ?? this.#output.mayHaveAsked;
     const ended = await this.#resultOf(how);
+    const mayHaveAsked = this.#refusedAsk ?? this.#output.mayHaveAsked ?? (await this.#findMissingTools(ended));
     const isUnknown = ended.reason === "agent_error" && this.#deps.agent.program !== "";
     const failure = isUnknown ? readApiFailure(ended.summary ?? "") : {};
     const result: RunResult = { ...ended, ...failure, mayHaveAsked };
@@ -233,6 +235,15 @@ export class Follower {
     this.#deps.onStep?.("ended");
     await this.#mirror();
     if (left.status === "cancelled") await deleteLaunch(runDir);
+  }
+
+  /** An agent that finished without ever having had the tools to ask with may have guessed. */
+  async #findMissingTools(ended: RunResult): Promise<string | undefined> {
+    const { runDir, note } = this.#deps;
+    const isMissing = (await findFileText(join(runDir, LISTED_FILE))) === "";
+    if (!isMissing) return undefined;
+    note(`${TOOLLESS}: see whether "askd mcp" starts, with: askd doctor`);
+    return ended.status === "completed" ? TOOLLESS : undefined;
   }
 
   #mirror(): Promise<void> {
