@@ -12,6 +12,7 @@ import type { Agent } from "../agent.ts";
 import { command } from "../command/command.ts";
 import { opencode } from "../opencode/opencode.ts";
 import { Follower } from "./follower.ts";
+import { buildResume } from "./resume-message.ts";
 import type { Launch } from "./run-files.ts";
 
 const WORKER = IDS.worker();
@@ -137,4 +138,31 @@ test.each<[string, Launch["options"], string]>([
   expect(await scene.engine.usageOf([files.runId])).toEqual([
     { runId: files.runId, turns: 2, costUsd: 0.02, inputTokens: 0, outputTokens: 0 },
   ]);
+});
+
+const mark = (question: string): string => `<<ASK_HUMAN>>{"question": "${question}"}<</ASK_HUMAN>>`;
+
+test("a second question of one start is said to be unasked, to people and to the agent", async () => {
+  const { files, scene, follow, notes } = await aTakenRun();
+  await files.start("cat", {
+    stdin: `${[mark("Which port?"), mark("Which host?"), mark("Which port?")].join("\n")}\n`,
+  });
+  await follow(1);
+  const said = expect.stringContaining('not "Which host?"');
+  const run = await scene.engine.findRun(files.runId);
+  expect(run).toMatchObject({ status: "awaiting_input", asked: 1, mayHaveAsked: said });
+  expect(notes).toContainEqual(said);
+  const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
+  const told = await buildResume(run!, { agent: command, launch, runDir: files.runDir }, { delimiter: "d", reads: [] });
+  expect(told).toMatchObject({ text: expect.stringContaining('Nobody was asked these:\n- "Which host?"') });
+});
+
+test("an agent that asked in its text is ended when its live window is over", async () => {
+  const { files, scene, follow } = await aTakenRun(opencode, { liveWindowMs: 500 });
+  const line = JSON.stringify({ type: "text", sessionID: "s", part: { text: mark("Which port?") } });
+  const startedAtMs = performance.now();
+  await files.start(`echo '${line}'; sleep 60`);
+  await follow(1);
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000); // it would have 15 s
+  expect(await scene.engine.findRun(files.runId)).toMatchObject({ status: "awaiting_input" });
 });

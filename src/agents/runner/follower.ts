@@ -6,6 +6,7 @@ import type { RunResult } from "../../core/run/run-lifecycle.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import { handoversOf, isHandedInEpoch, isApprovalSpent } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { quoteLine } from "../../core/text/foreign-text.ts";
 import { type Rules, rulesForRun } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
@@ -14,7 +15,7 @@ import { readApiFailure } from "../api-failure.ts";
 import { LISTED_FILE } from "../mcp-config.ts";
 import { mirrorRunOrNote } from "./state-mirror.ts";
 import { isGiven } from "../marker/echo.ts";
-import type { Json } from "../json.ts";
+import { type Json, textAt } from "../json.ts";
 import {
   type HandoverEvidence,
   isShownBy,
@@ -29,7 +30,7 @@ import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 import { saveSession } from "./starter.ts";
 import { type StopResult, stopRun } from "../process/stop.ts";
 import { tail } from "../process/tail.ts";
-import { saveDeferredCall, saveTreeFingerprint } from "./resume-message.ts";
+import { saveDeferredCall, saveTreeFingerprint, saveUnasked } from "./resume-message.ts";
 import { UsageMeter, findUsageBase } from "./usage-meter.ts";
 import { join } from "node:path";
 
@@ -69,6 +70,8 @@ export class Follower {
   /** How many markers were checked. */
   #checkedMarks = 0;
   #hasSpoken = false;
+  /** Ends an agent that asked in its text and does not end by itself. */
+  #stopping: NodeJS.Timeout | undefined;
   #isToolless = false;
   /** The limit at which it was stopped. */
   #limit: RunResult | undefined;
@@ -100,6 +103,7 @@ export class Follower {
       this.#deps.onStep?.("read");
     }
     const how = await ended;
+    clearTimeout(this.#stopping);
     this.#deps.onStep?.("gone");
     if (how && !leave.aborted) await this.#finish(how);
   }
@@ -162,6 +166,23 @@ export class Follower {
     }
   }
 
+  /** Only one question of a run waits at a time: the agent is told of the others with the answer, and people see them. */
+  async #keepUnasked(): Promise<string | undefined> {
+    const { runDir, note } = this.#deps;
+    const [first, ...others] = this.#output.marked.slice(Math.max(0, this.#checkedMarks - 1));
+    const unasked: string[] = [];
+    for (const marked of this.#isAsked ? others : []) {
+      const text = textAt(marked, "question") ?? "";
+      const isKnown = text === textAt(first, "question") || unasked.includes(text);
+      if (!isKnown && !(await this.#isRepeated(marked))) unasked.push(text);
+    }
+    await saveUnasked(runDir, unasked);
+    if (unasked.length === 0) return undefined;
+    const said = `It asked more than one question at once, and only the first was asked, not ${unasked.map((text) => quoteLine(text)).join(", ")}`;
+    note(said);
+    return said;
+  }
+
   /** A marker that the agent only repeats asks nothing: an answer that looks like a question would ask itself. */
   async #isRepeated(asked: Json): Promise<boolean> {
     const { work, runId, note } = this.#deps;
@@ -172,13 +193,15 @@ export class Follower {
   }
 
   #stopSoon(): void {
-    const { runDir, runId, by, leave, agent } = this.#deps;
+    const { runDir, runId, by, agent, launch } = this.#deps;
     const graceMs = agent.program === "" ? COMMAND_GRACE_MS : ASKED_GRACE_MS;
     // The agent was asked to stop after asking; if it does not, it is stopped.
-    const timer = setTimeout(() => {
-      void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
-    }, graceMs).unref();
-    leave.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    this.#stopping = setTimeout(
+      () => {
+        void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
+      },
+      Math.min(graceMs, launch.options.liveWindowMs ?? graceMs),
+    ).unref();
   }
 
   /** Asks a question from the agent's text; an invalid one is a line in the log. */
@@ -218,6 +241,7 @@ export class Follower {
     for (const text of this.#output.warnings.splice(0)) note(text);
     await this.#meter?.keep(this.#output.usage);
     await this.#askMarked();
+    const unasked = await this.#keepUnasked();
     const { reported } = this.#output;
     if (reported?.warning) note(reported.warning);
     if (reported?.ask && !(await this.#isRepeated(reported.ask))) await this.#ask(reported.ask, "result");
@@ -226,7 +250,8 @@ export class Follower {
     this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
     const ended = await this.#resultOf(how);
-    const mayHaveAsked = this.#refusedAsk ?? this.#output.mayHaveAsked ?? (await this.#findMissingTools(ended));
+    const mayHaveAsked =
+      this.#refusedAsk ?? unasked ?? this.#output.mayHaveAsked ?? (await this.#findMissingTools(ended));
     const isUnknown = ended.reason === "agent_error" && this.#deps.agent.program !== "";
     const failure = isUnknown ? readApiFailure(ended.summary ?? "") : {};
     const result: RunResult = { ...ended, ...failure, mayHaveAsked };

@@ -70,12 +70,15 @@ export function endRun({ run, open }: RunSnapshot, result: RunResult, at: Decisi
     apiTries: undefined,
     result: Object.keys(told).length > 0 ? told : run.result,
   };
-  if (pending) return parkRun(kept, pending, at);
+  if (pending) return parkRun({ ...kept, mayHaveAsked }, pending, at, detailOf(mayHaveAsked));
   const [owed] = open;
   if (owed) return open.every(isHeldBack) ? parkWithAnswer(kept, at) : resumeOwed(kept, owed, at);
   const ended: Run = { ...kept, status, reason, mayHaveAsked, endedAt: status === "blocked" ? run.endedAt : at.now };
-  const detail = mayHaveAsked === undefined ? undefined : { may_have_asked: mayHaveAsked };
-  return { runs: [ended], events: [runEvent(run, ended, at, detail)] };
+  return { runs: [ended], events: [runEvent(run, ended, at, detailOf(mayHaveAsked))] };
+}
+
+function detailOf(mayHaveAsked: string | undefined) {
+  return mayHaveAsked === undefined ? undefined : { may_have_asked: mayHaveAsked };
 }
 
 /** Cancels a run and its question at a person's request; live processes are stopped. */
