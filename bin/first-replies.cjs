@@ -15,7 +15,8 @@ const NEXT_MS = 50;
 exports.replyFirst = function replyFirst(process, load) {
   const { stdin, stdout } = process;
   const known = stdin.isTTY ? undefined : readReplies();
-  const names = known && toolNames(process.argv.slice(3), known);
+  const flags = process.argv.slice(3);
+  const names = known && toolNames(flags, known);
   if (!names) return load();
   const answered = new Set();
   const kept = [];
@@ -36,6 +37,7 @@ exports.replyFirst = function replyFirst(process, load) {
     const result = message && resultOf(message);
     if (!result) return (isNeeded ||= message?.method !== "notifications/initialized");
     answered.add(message.id);
+    if (message.method === "tools/list") noteListed(flags);
     stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}\n`);
     if (!isNeeded) loadSoon(NEXT_MS);
     return false;
@@ -103,6 +105,17 @@ function toolNames(flags, { offered, tools }) {
   const names = named ?? offered;
   if (!names.every((name) => Object.hasOwn(tools, name))) return undefined;
   return Object.keys(tools).filter((name) => names.includes(name)); // always in the order of the table
+}
+
+/** Tells the worker that the agent has the tools, if it waits to know it: it made the file. */
+function noteListed(flags) {
+  const at = flags.findIndex((flag) => flag === "--run-file");
+  if (at < 0) return;
+  try {
+    fs.writeFileSync(`${flags[at + 1]}.tools`, "listed\n", { flag: "r+" });
+  } catch {
+    // nobody waits
+  }
 }
 
 function parse(text) {

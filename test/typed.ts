@@ -21,8 +21,8 @@ export interface Typed {
 async function engineFor(scene: Scene, { isLocked, hostIn }: ProcessWorld): Promise<Engine> {
   const process = await readOwnIdentity();
   const host = await hostIn("", "found");
-  const row = { kind: "worker", id: "w_1", version: 1, body: { host, process, beatAt: scene.now } } as const;
-  return Object.assign(plainEngineFor(scene), { listWorkerRows: async () => ((await isLocked("")) ? [row] : []) });
+  const row = () => ({ kind: "worker", id: "w_1", version: 1, body: { host, process, beatAt: scene.now } }) as const;
+  return Object.assign(plainEngineFor(scene), { listWorkerRows: async () => ((await isLocked("")) ? [row()] : []) });
 }
 
 function plainEngineFor(scene: Scene): Engine {

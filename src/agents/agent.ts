@@ -17,6 +17,8 @@ export type AgentEvent =
   /** It stopped at this call of its own question tool and can be resumed with the answer as the call's result. */
   | { kind: "deferred"; callId: string; name: string; input: unknown }
   | { kind: "usage"; usage: Usage }
+  /** The model spoke, in the message of that name; its usage follows later. */
+  | { kind: "turn"; message: string }
   /** Its account may not use the model until then. */
   | { kind: "limit"; endsAt: Instant }
   /** Its own report of the end; more lines may follow. Without a text, what it said before are its last words. */
@@ -126,8 +128,11 @@ export interface Agent {
   name: string;
   /** The name of its program. */
   program: string;
-  /** Whether it ends by itself after so many turns or dollars; askd refuses such limits for other agents. */
-  hasLimits?: boolean;
+  /**
+   * Whether the agent ends by itself after so many turns or dollars, or the runner ends it, which reads them in its
+   * lines. askd refuses such limits for other agents.
+   */
+  limitsKeptBy?: "agent" | "runner";
   /** Finds the prompt among the arguments that a user gave. */
   parseArgs(args: readonly string[]): ParsedArgs;
   /**

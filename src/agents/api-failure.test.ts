@@ -28,6 +28,29 @@ test.each([
   expect(readApiFailure(said, 429)).toEqual({ reason: "usage_limit", retry });
 });
 
+test.each([
+  ["You've hit your limit · resets 3pm (America/New_York)", "2026-11-18T20:01:00.000Z"],
+  ["5-hour limit reached ∙ resets 9am (UTC)", "2026-11-19T09:01:00.000Z"],
+  ["Claude usage limit reached. Your limit will reset at 3:45pm (Europe/Berlin).", "2026-11-18T14:46:00.000Z"],
+  ["You've hit your weekly limit · resets Nov 21 at 12am (UTC)", "2026-11-21T00:01:00.000Z"],
+  ["Opus weekly limit reached ∙ resets Oct 9, 3pm (UTC)", "2027-10-09T15:01:00.000Z"],
+  ["You've hit your usage limit. Try again at 12:00 PM (UTC).", "2026-11-18T12:01:00.000Z"],
+  ["You've hit your usage limit. Try again at Feb 3rd, 2027 5:05 PM (UTC).", "2027-02-03T17:06:00.000Z"],
+])("%s ends at that time", (said, at) => {
+  const now = Date.parse("2026-11-18T12:00:00Z");
+  expect(readApiFailure(said, 429, now)).toEqual({ reason: "usage_limit", retry: { at } });
+});
+
+test("a time without a zone is one of this machine", () => {
+  const now = new Date(2026, 10, 18, 12).getTime();
+  const at = new Date(2026, 10, 18, 15, 1).toISOString();
+  expect(readApiFailure("You've hit your session limit · resets 3pm", 429, now).retry).toEqual({ at });
+});
+
+test("a limit of requests in a minute is no usage limit", () => {
+  expect(readApiFailure("Rate limit reached for gpt-5.2. Please try again in 1.2s.", 429)).toEqual({ retry: {} });
+});
+
 test("Claude Code says in a line of its own when its limit ends", () => {
   const state = new OutputState();
   const lines = [

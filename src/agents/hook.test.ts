@@ -7,7 +7,7 @@ import type { QuestionSnapshot } from "../core/changes.ts";
 import { claudeHook } from "./claude/hook.ts";
 import { codexHook } from "./codex/hook.ts";
 import { geminiHook } from "./gemini/definition.ts";
-import { type HookCall, type HookClient, replyTo, replyUnanswered } from "../core/door/hook.ts";
+import { type HookCall, type HookClient, type HookReply, replyTo, replyUnanswered } from "../core/door/hook.ts";
 
 const QUESTION = "claude-2.1.325-question";
 const FORM = "claude-2.1.325-form";
@@ -62,6 +62,19 @@ describe("Claude Code", () => {
         ),
       },
     });
+  });
+
+  test("is told the answer beside its call as well where its version may lose the result", async () => {
+    const call = hookCall(claudeHook, QUESTION);
+    const reply = replyTo(call, await answeredTo(call, "redis", { note: "db 3" }));
+    expect(claudeHook.say(call, { ...reply, isResultLost: true } as HookReply, "answer-x")).toMatchObject({
+      hookSpecificOutput: { additionalContext: expect.stringMatching(/Redis[^]*db 3[^]*Recorded as a_/) },
+    });
+    const mayLose = (env: Record<string, string>) => claudeHook.mayLoseResult?.(env);
+    expect(mayLose({ ASKD_AGENT_VERSION: "2.1.110" })).toBe(true);
+    expect(mayLose({ ASKD_AGENT_VERSION: "2.1.89" })).toBe(false);
+    expect(mayLose({ AI_AGENT: "claude-code_2-1-325_harness", ASKD_AGENT_VERSION: "2.1.110" })).toBe(false);
+    expect(mayLose({})).toBe(true); // a session that somebody else started, of an old version
   });
 
   test.each([

@@ -7,7 +7,12 @@ import type { Start, Task } from "./agent.ts";
 export const SERVER = "askd";
 /** The tools that it offers. */
 export const TOOLS = ["ask_human", "check_answer", "cancel_question"] as const;
+/** Names the version of an agent to our hooks. */
+export const AGENT_VERSION = "ASKD_AGENT_VERSION";
 const RUN_FILE = "run";
+/** The file beside it that is empty until the agent has listed the tools of our server. */
+export const LISTED_END = ".tools";
+export const LISTED_FILE = `${RUN_FILE}${LISTED_END}`;
 /** How much longer an agent waits for a call than the call is held. */
 const PATIENCE_S = 60;
 
@@ -43,10 +48,18 @@ export function patienceSeconds(task: Task): number {
 export function commonStart(task: Task): Pick<Start, "env" | "files"> {
   const run = { ASKD_RUN: task.runId, ASKD_EPOCH: String(task.epoch) };
   // For servers and hooks of ours that the user's own settings start, and for agents that a command starts.
-  const env = { ...run, ASKD_LIVE_WINDOW: `${Math.ceil(task.liveWindowMs / SECOND_MS)}s` };
+  const window = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
+  const version = task.version !== undefined && { [AGENT_VERSION]: task.version };
+  const env = { ...run, ...version, ASKD_LIVE_WINDOW: window };
   const told = { ...run, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };
   const lines = Object.entries(told).map(([name, value]) => `${name}=${value}\n`);
   return { env, files: [{ name: RUN_FILE, text: lines.join("") }] };
+}
+
+/** The same for an agent that is given our server: whether it lists the tools is noted. */
+export function startWithServer(task: Task): Pick<Start, "env" | "files"> {
+  const { env, files } = commonStart(task);
+  return { env, files: [...files, { name: LISTED_FILE, text: "" }] };
 }
 
 /** A session id of our choice, the same for the same start of a run. */

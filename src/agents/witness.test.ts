@@ -74,6 +74,17 @@ describe("a record of", () => {
       { type: "api-request-blob", message: { role: "user", content: ANSWER } },
       "absent",
     ],
+    ["claude", "a result that 2.1.110 does not show", { ...toClaude([result({})]), version: "2.1.110" }, "absent"],
+    [
+      "claude",
+      "what 2.1.110 shows beside a result",
+      {
+        type: "attachment",
+        version: "2.1.110",
+        attachment: { type: "hook_additional_context", content: [`Recorded as ${ANSWER}.`] },
+      },
+      "given",
+    ],
     ["codex", "a message with the answer", toCodex("user"), "given"],
     [
       "codex",

@@ -52,6 +52,7 @@ Behaviour
 
 Set for agents
   ASKD_RUN, ASKD_EPOCH   The run of the agent, and the number of its start
+  ASKD_AGENT_VERSION     The version of the agent of a run, for its hooks
   ASKD_AGENT             The name of an agent that asks from a script
   ASKD_ON_TIMEOUT, ASKD_MAX_QUESTIONS  The timeout policy and question limit of the run
   ASKD_ANSWER_FILE       The file with the answer, for a command that is started again

@@ -14,6 +14,8 @@ const BOUND_MS = 150_000;
 
 export interface RunOptions {
   program: ProgramName;
+  /** Another version than the pinned one. */
+  version?: string;
   steps: readonly object[];
   /** How long a question is held that does not say so itself. */
   window: string;
@@ -36,14 +38,14 @@ export class BackgroundRun {
   }
 
   /** Queues the run with `askd run` and starts a worker for it. */
-  static async start(stage: Stage, { program, steps, window, ...more }: RunOptions): Promise<BackgroundRun> {
+  static async start(stage: Stage, { program, version, steps, window, ...more }: RunOptions): Promise<BackgroundRun> {
     const { box, env } = await stage.box((at) => AGENTS[program](at, { kind: "none" }, "").env);
     if (more.config) {
       const file = join(box.home, ".config", "opencode", "opencode.json");
       write(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...more.config }));
     }
     await stage.work();
-    const command = [programFile(program), ...TYPED[program], promptOf(steps)];
+    const command = [programFile(program, version), ...TYPED[program], promptOf(steps)];
     const args = ["run", "--live-window", window, "--", ...command];
     const number = Number(await stage.typeIn(box.dir, { ...env, ...more.env }, ...args));
     return new BackgroundRun(stage, number, box.dir);
@@ -60,6 +62,11 @@ export class BackgroundRun {
       if (run.pendingId !== undefined) throw new Error(`#${run.number} asks again: ${await this.#sayPending()}`);
       return run.status === "completed" ? run : undefined;
     });
+  }
+
+  /** The run when that holds of it, whatever its state. */
+  becomes(what: string, holds: (run: Run) => boolean): Promise<Run> {
+    return this.#stage.until(what, async () => [await this.#find()].find(holds), BOUND_MS);
   }
 
   /** The nth question of the run when it is asked. */

@@ -15,34 +15,37 @@ export type ProgramName = keyof typeof PROGRAMS;
 /** They take 1.2 GB and stay installed between runs, outside of the tree. */
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "askd-agents");
 
-export function programFile(program: ProgramName): string {
+export function programFile(program: ProgramName, version: string = PROGRAMS[program].version): string {
   const { bin } = PROGRAMS[program];
-  return join(folderOf(program), "node_modules", ".bin", bin);
+  return join(folderOf(program, version), "node_modules", ".bin", bin);
 }
 
 /** Installs what is missing; a program that cannot be installed fails the run. */
 export default function install(): void {
-  for (const program of Object.keys(PROGRAMS) as ProgramName[]) {
-    if (!existsSync(programFile(program))) installOne(program); // the folder appears when it is complete
-    requireVersion(program);
-  }
+  for (const program of Object.keys(PROGRAMS) as ProgramName[]) installProgram(program);
 }
 
-/** Starts it once: the first start reads some hundred megabytes, which no test should have to wait for. */
-function requireVersion(program: ProgramName): void {
-  const { name, version } = PROGRAMS[program];
-  const { stdout, error } = spawnSync(programFile(program), ["--version"], {
+/** Installs a program at a version unless it is there, and starts it once. */
+export function installProgram(program: ProgramName, version: string = PROGRAMS[program].version): void {
+  if (!existsSync(programFile(program, version))) download(program, version); // the folder appears when it is complete
+  requireVersion(program, version);
+}
+
+/** The first start reads some hundred megabytes, which no test should have to wait for. */
+function requireVersion(program: ProgramName, version: string): void {
+  const { name } = PROGRAMS[program];
+  const { stdout, error } = spawnSync(programFile(program, version), ["--version"], {
     encoding: "utf8",
     timeout: 120_000,
-    env: { PATH: process.env["PATH"], HOME: folderOf(program) },
+    env: { PATH: process.env["PATH"], HOME: folderOf(program, version) },
   });
   if (!stdout?.includes(version)) {
     throw new Error(`${name} says "${stdout ?? ""}" instead of ${version}`, { cause: error });
   }
 }
 
-function installOne(program: ProgramName): void {
-  const { name, version } = PROGRAMS[program];
+function download(program: ProgramName, version: string): void {
+  const { name } = PROGRAMS[program];
   const startedAt = Date.now();
   process.stderr.write(`installing ${name}@${version} ...\n`);
   mkdirSync(CACHE, { recursive: true });
@@ -51,12 +54,12 @@ function installOne(program: ProgramName): void {
   const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", `${name}@${version}`];
   const { status, stderr } = spawnSync("npm", args, { cwd: draft, encoding: "utf8" });
   if (status !== 0) throw new Error(`${name}@${version} cannot be installed: ${stderr}`);
-  rmSync(folderOf(program), { recursive: true, force: true });
-  renameSync(draft, folderOf(program));
+  rmSync(folderOf(program, version), { recursive: true, force: true });
+  renameSync(draft, folderOf(program, version));
   process.stderr.write(`installed ${name}@${version} in ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
 }
 
-function folderOf(program: ProgramName): string {
-  const { name, version } = PROGRAMS[program];
+function folderOf(program: ProgramName, version: string): string {
+  const { name } = PROGRAMS[program];
   return join(CACHE, `${basename(name)}@${version}`);
 }

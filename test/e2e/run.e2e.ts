@@ -57,6 +57,7 @@ describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (program
     expect(readFileSync(join(parked.dir ?? "", "dirty.txt"), "utf8")).toBe("half done");
     await stage.type("answer", String(number), "Memcached", "-m", "keep it small");
     const done = await until(number, "completed");
+    expect(done.mayHaveAsked).toBeUndefined();
     expect(stage.told()).toMatch(/Memcached/);
     expect(stage.told()).toMatch(/keep it small/);
     const { question } = await (await stage.engine()).read(done.lastQuestionId!);

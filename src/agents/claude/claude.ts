@@ -14,10 +14,10 @@ import type {
 } from "../agent.ts";
 import { NEEDS_INPUT, howToAskByResult } from "../../core/run/how-to-ask.ts";
 import { readClaude } from "./output.ts";
-import { canDo, makeSettings } from "./settings.ts";
-import { type Json, listAt, textAt, wordsAt, readJsonLine } from "../json.ts";
+import { canDo, losesResults, makeSettings } from "./settings.ts";
+import { type Json, listAt, readJsonLine, textAt, textsAt, wordsAt } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
-import { SERVER, chooseSession, commonStart, serverArgv } from "../mcp-config.ts";
+import { SERVER, chooseSession, startWithServer, serverArgv } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
 
 const SETTINGS_FILE = "claude-settings.json";
@@ -76,7 +76,7 @@ const OPTIONS: OptionTable = [
 export const claude: Agent = {
   name: "claude",
   program: "claude",
-  hasLimits: true,
+  limitsKeptBy: "agent",
   parseArgs,
   optionsToResume,
   start(task) {
@@ -150,7 +150,7 @@ function optionsToResume(args: readonly string[], mode: PermissionMode | undefin
 }
 
 function build(task: Task, pieces: readonly Piece[], session: readonly string[]): Omit<Start, "stdin" | "session"> {
-  const { env, files } = commonStart(task);
+  const { env, files } = startWithServer(task);
   const format = findOption(pieces, "--output-format");
   const doors = openDoors(task, pieces);
   const kept = withoutOptions(pieces, "--print", "--output-format", "--verbose", ...doors.replaced);
@@ -266,7 +266,12 @@ async function findSessions({ env, ...wanted }: SessionSearch): Promise<Recorded
 }
 
 /** The hook's own output also stands in the transcript, before the model saw anything: only messages to it count. */
-function isShown(line: Json, answerId: string, callId: string | undefined): boolean {
+function isShown(line: Json, answerId: string, call: string | undefined): boolean {
+  const isLosing = losesResults(textAt(line, "version") ?? "");
+  if (isLosing && textAt(line, "attachment", "type") === "hook_additional_context")
+    return textsAt(line, "attachment", "content")?.some((text) => text.includes(answerId)) === true;
+  // Such a version records a result that its model is not shown.
+  const callId = isLosing ? undefined : call;
   if (line["type"] !== "user" || textAt(line, "message", "role") !== "user") return false;
   if ((textAt(line, "message", "content") ?? "").includes(answerId)) return true;
   return listAt(line, "message", "content").some((block) => {

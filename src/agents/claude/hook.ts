@@ -2,7 +2,7 @@ import { z } from "zod";
 import { approvalAsk } from "../../core/question/approval.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine, quoteWords } from "../../core/text/foreign-text.ts";
-import { provenanceMessage } from "../../core/run/agent-message.ts";
+import { answerMessage, provenanceMessage } from "../../core/run/agent-message.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -17,8 +17,12 @@ import {
   answerWords,
   parseHookInput,
 } from "../../core/door/hook.ts";
+import { AGENT_VERSION } from "../mcp-config.ts";
+import { losesResults } from "./settings.ts";
 
 const QUESTION_TOOL = "AskUserQuestion";
+/** A version that does not name itself to its hooks, and that cannot be told from one that loses results. */
+const NAMELESS = "2.1.110";
 /** Its model reads each answer and note between double quotes. */
 const ENDS = /"/;
 /** Our own tools ask by themselves. */
@@ -69,6 +73,7 @@ export const claudeHook: HookClient = {
       ...(Number.isInteger(pid) && pid > 0 && { pid }),
     };
   },
+  mayLoseResult: (env) => losesResults(findVersion(env)),
   parse: parseHook,
   say: (call, reply, delimiter) => {
     const output = call.event === "Elicitation" ? sayForm(call, reply) : sayTool(call, reply, delimiter);
@@ -168,8 +173,20 @@ function sayTool(call: HookCall, reply: HookReply, delimiter: string): Record<st
   return {
     permissionDecision: "allow",
     ...(call.is === "question" && { updatedInput: answeredInput(call, reply.read, delimiter) }),
-    additionalContext: [provenanceMessage(reply.read, delimiter), reply.note].filter(Boolean).join("\n\n"),
+    additionalContext: [sayBeside(reply, delimiter), reply.note].filter(Boolean).join("\n\n"),
   };
+}
+
+/** The words beside the result of the call: who answered, and the answer itself where the result may be lost. */
+function sayBeside({ read, isResultLost }: Extract<HookReply, { do: "give" }>, delimiter: string): string {
+  return isResultLost ? answerMessage({ reads: [read], delimiter }) : provenanceMessage(read, delimiter);
+}
+
+/** The version of the program that runs the hook: newer ones name it themselves, and a worker names it for its runs. */
+function findVersion(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const named = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(env["AI_AGENT"] ?? "");
+  if (named) return named.slice(1).join(".");
+  return env[AGENT_VERSION] ?? (env["CLAUDE_CODE_SESSION_ATTENDED"] === undefined ? NAMELESS : undefined);
 }
 
 /** A form is filled in or declined; one that nobody has dealt with in time is left to the client. */

@@ -14,7 +14,7 @@ export function readClaude(line: Json): AgentEvent[] {
     case "system":
       return readSystem(line);
     case "assistant":
-      return isOwnWord(line) ? listAt(line, "message", "content").flatMap(readBlock) : [];
+      return isOwnWord(line) ? readMessage(line) : [];
     case "user":
       return listAt(line, "message", "content").flatMap(readShown);
     case "result":
@@ -52,6 +52,13 @@ function readSystem(line: Json): AgentEvent[] {
     return [{ kind: "warning", text: `It may not use ${textAt(line, "tool_name") ?? "a tool"}` }];
   }
   return [];
+}
+
+/** One line for each block of a message, all with the id of the message. */
+function readMessage(line: Json): AgentEvent[] {
+  const message = textAt(line, "message", "id");
+  const turn = message === undefined ? [] : [{ kind: "turn" as const, message }];
+  return [...turn, ...listAt(line, "message", "content").flatMap(readBlock)];
 }
 
 function readBlock(block: Json): AgentEvent[] {
@@ -105,21 +112,31 @@ function readEnd(line: Json): RunResult {
   return { status: "failed", reason: known, ...(summary && { summary }), ...failure };
 }
 
-/** Cost and tokens count from the session's first start, over all resumes; turns since the last result. */
+/**
+ * Newer versions count cost and tokens over all resumes of a session, and say what is new since the last result; older
+ * ones count them for each process. Turns always count since the last result.
+ */
 function readUsage(line: Json): Usage[] {
-  const models = Object.values(isJson(line["modelUsage"]) ? line["modelUsage"] : {});
+  const recent = valueAt(line, "model_usage_since_last_result");
+  if (!isJson(recent)) {
+    const used = sumModels(valueAt(line, "modelUsage"));
+    return [
+      { since: "process", ...used, costUsd: numberAt(line, "total_cost_usd") },
+      { since: "line", turns: numberAt(line, "num_turns") },
+    ];
+  }
+  // Without a model request the number of turns is one of the whole history.
+  const turns = Object.keys(recent).length === 0 ? undefined : numberAt(line, "num_turns");
+  return [{ since: "line", ...sumModels(recent), turns }];
+}
+
+function sumModels(usage: unknown): Pick<Usage, "costUsd" | "inputTokens" | "outputTokens"> {
+  const models = Object.values(isJson(usage) ? usage : {});
   const sum = (...names: string[]) =>
     models.flatMap((model) => names.map((name) => numberAt(model, name) ?? 0)).reduce((all, one) => all + one, 0);
-  const recent = valueAt(line, "model_usage_since_last_result");
-  // Without a model request the number of turns is one of the whole history.
-  const turns = isJson(recent) && Object.keys(recent).length === 0 ? undefined : numberAt(line, "num_turns");
-  return [
-    {
-      since: "session",
-      costUsd: numberAt(line, "total_cost_usd"),
-      inputTokens: sum("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
-      outputTokens: sum("outputTokens"),
-    },
-    ...(turns === undefined ? [] : [{ since: "line" as const, turns }]),
-  ];
+  return {
+    costUsd: sum("costUSD"),
+    inputTokens: sum("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
+    outputTokens: sum("outputTokens"),
+  };
 }

@@ -16,6 +16,14 @@ export function canDo(what: keyof typeof FIRST, version: string | undefined): bo
   return !isOlder(version, FIRST[what]);
 }
 
+/** Versions that lose the result of a call that was put off if its turn has other calls: seen in 2.1.104 to 2.1.117. */
+const LOSING = { first: [2, 1, 90], after: [2, 1, 120] } as const;
+
+/** Says whether this version may show its model no result of a call that was put off. */
+export function losesResults(version: string | undefined): boolean {
+  return !isOlder(version, LOSING.first) && isOlder(version, LOSING.after);
+}
+
 /** Settings with our hook for questions beside what the user's own settings say; undefined when those cannot be read. */
 export function makeSettings(task: Task, own: string | undefined): string | undefined {
   const settings = own === undefined ? {} : readOwn(task, own);

@@ -6,7 +6,7 @@ import { readCodexApp } from "./app-server-output.ts";
 import { codex, serverConfig, takeApart } from "./codex.ts";
 import { readJsonLine } from "../json.ts";
 import { type Piece, findOption, writePieces } from "../options.ts";
-import { SERVER, commonStart } from "../mcp-config.ts";
+import { SERVER, startWithServer } from "../mcp-config.ts";
 import { isOlder } from "../version.ts";
 
 const PLAN_FILE = "codex-app.json";
@@ -60,7 +60,7 @@ function build(task: Task, exec: Start, session: string | undefined): Start {
     session: resumed,
     fallback: [...exec.argv],
   };
-  const common = commonStart(task);
+  const common = startWithServer(task);
   const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
   return {
     argv: [...task.askd, "bridge", "codex", "--hold", hold, "--plan", join(task.runDir, PLAN_FILE)],

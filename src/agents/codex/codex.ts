@@ -16,7 +16,7 @@ import {
 } from "../agent.ts";
 import { type Json, numberAt, textAt, wordsAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
-import { OWN_VARIABLES, SERVER, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
+import { OWN_VARIABLES, SERVER, startWithServer, patienceSeconds, serverArgv } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
 
 /** Sessions lie in folders by year, month and day. */
@@ -117,7 +117,7 @@ function build(task: Task, before: readonly Piece[], options: readonly Piece[], 
   const own = [...writePieces(before), "exec", ...writePieces(options)];
   return {
     argv: [task.program, ...own, ...(isJson ? [] : ["--json"]), "--config", serverConfig(task), ...words],
-    ...commonStart(task),
+    ...startWithServer(task),
     stdin: undefined,
     session: undefined,
     prints: isJson ? "lines" : "words",

@@ -38,6 +38,8 @@ const client = oneFileClient({
       env_vars: { value: [...OWN_VARIABLES], when: "absent" },
       default_tools_approval_mode: { value: "approve", when: "absent" },
       startup_timeout_sec: { value: STARTUP_S, when: "absent" },
+      // Without it Codex waits about a second for a server, then works without its tools, and could not ask.
+      required: { value: true, when: "absent" },
       tool_timeout_sec: { value: callTimeoutMs(codexProfile, around) / SECOND_MS, when: "at_least" },
     },
     timeout: { field: "tool_timeout_sec", unitMs: SECOND_MS, defaultMs: CALL_TIMEOUT_MS },

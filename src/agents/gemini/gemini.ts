@@ -17,7 +17,7 @@ import {
 } from "../agent.ts";
 import { type Json, listAt, numberAt, textAt, valueAt, wordsAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
-import { SERVER, chooseSession, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
+import { SERVER, chooseSession, commonStart, patienceSeconds, serverArgv, startWithServer } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
 import { findFileText } from "../process/private-file.ts";
 
@@ -88,10 +88,10 @@ function parseArgs(args: readonly string[]): ParsedArgs {
 }
 
 function build(task: Task, pieces: readonly Piece[], session: readonly string[]): Start {
-  const { env, files } = commonStart(task);
+  const isConfigured = mayConfigure(task);
+  const { env, files } = isConfigured ? startWithServer(task) : commonStart(task);
   const format = findOption(pieces, "--output-format");
   const kept = writePieces(withoutOptions(pieces, "--output-format"));
-  const isConfigured = mayConfigure(task);
   const path = join(task.runDir, SETTINGS_FILE);
   return {
     argv: [task.program, ...kept, "--output-format", "stream-json", ...session],

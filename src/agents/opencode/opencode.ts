@@ -16,7 +16,7 @@ import {
 } from "../agent.ts";
 import { type Json, isJson, numberAt, parseJson, textAt, valueAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
-import { SERVER, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
+import { SERVER, startWithServer, patienceSeconds, serverArgv } from "../mcp-config.ts";
 import { findFiles } from "../runner/transcript-search.ts";
 
 const CONFIG_ENV = "OPENCODE_CONFIG_CONTENT";
@@ -38,6 +38,7 @@ export const OPTIONS: OptionTable = [
 export const opencode: Agent = {
   name: "opencode",
   program: "opencode",
+  limitsKeptBy: "runner",
   parseArgs,
   start: (task) => ({ ...build(task, parsePieces(task.args, OPTIONS), []), stdin: task.prompt }),
   resume(task, how) {
@@ -65,7 +66,7 @@ function parseArgs(args: readonly string[]): ParsedArgs {
 }
 
 function build(task: Task, pieces: readonly Piece[], session: readonly string[]): Start {
-  const { env, files } = commonStart(task);
+  const { env, files } = startWithServer(task);
   const isJsonOutput = findOption(pieces, "--format") === "json";
   const options = pieces.filter((piece) => piece.kind === "option");
   const kept = writePieces(withoutOptions(options, "--format"));

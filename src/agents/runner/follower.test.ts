@@ -8,38 +8,50 @@ import { claimRun } from "../../core/run/run-ownership.ts";
 
 import { type QuestionId, idsFrom } from "../../core/id.ts";
 import { Decider } from "../../engine/decide.ts";
+import type { Agent } from "../agent.ts";
 import { command } from "../command/command.ts";
+import { opencode } from "../opencode/opencode.ts";
 import { Follower } from "./follower.ts";
+import { buildResume } from "./resume-message.ts";
+import type { Launch } from "./run-files.ts";
 
 const WORKER = IDS.worker();
 
-/** A run of a command that this worker has taken up, with a question that was answered while it ran. */
-async function aCarriedRun() {
+/** A run that this worker has taken up. */
+async function aTakenRun(agent: Agent = command, options: Launch["options"] = {}) {
   const files = await aRunScene(idsFrom(Date.now, randomBytes).run());
   const scene = new Scene();
   const { store, rules, engine } = scene;
+  const notes: string[] = [];
   const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
   const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => claimRun(read, WORKER, at));
-  await engine.createRun({ id: files.runId, agent: "command", host: "here", giveBack: "worker" }, AGENT);
+  await engine.createRun({ id: files.runId, agent: agent.name, host: "here", giveBack: "worker" }, AGENT);
   await take();
   const follow = async (epoch: number): Promise<void> => {
-    const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
+    const launch = { agent: agent.name, program: "/bin/sh", args: [], dir: files.dir, env: {}, options };
     await new Follower({
       runId: files.runId,
       runDir: files.runDir,
       by: { worker: WORKER, epoch },
-      agent: command,
+      agent,
       launch,
       engine,
       work: { store, decider },
       rules,
-      note: () => undefined,
+      note: (text) => notes.push(text),
       leave: new AbortController().signal,
     }).follow();
   };
-  const { question } = await engine.ask(scene.input({}, SCRIPT), AGENT, { runId: files.runId, epoch: 1 });
+  return { files, scene, take, follow, notes };
+}
+
+/** A run of a command, with a question that was answered while it ran. */
+async function aCarriedRun() {
+  const taken = await aTakenRun();
+  const { engine } = taken.scene;
+  const { question } = await engine.ask(taken.scene.input({}, SCRIPT), AGENT, { runId: taken.files.runId, epoch: 1 });
   await engine.answer(question.id, said("Redis"), ADA);
-  return { files, scene, take, follow, id: question.id };
+  return { ...taken, id: question.id };
 }
 
 async function stateOf({ scene, files, id }: { scene: Scene; files: RunScene; id: QuestionId }) {
@@ -112,4 +124,45 @@ test("a command that repeats an answer asks nothing with it, and what it asks it
   });
   await carried.follow(2);
   expect(await asked()).toEqual(["Redis or Memcached?", "Which port?"]);
+});
+
+test.each<[string, Launch["options"], string]>([
+  ["turns", { maxTurns: 2 }, "error_max_turns"],
+  ["dollars", { budgetUsd: 0.015 }, "error_max_budget_usd"],
+])("an agent without a limit of its own is ended when its %s are used up", async (_what, options, reason) => {
+  const { files, scene, follow } = await aTakenRun(opencode, options);
+  const step = JSON.stringify({ type: "step_finish", sessionID: "s", part: { reason: "tool-calls", cost: 0.01 } });
+  await files.start(`echo '${step}'; sleep 0.3; echo '${step}'; sleep 60; echo '${step}'`);
+  await follow(1);
+  expect(await scene.engine.findRun(files.runId)).toMatchObject({ status: "failed", reason });
+  expect(await scene.engine.usageOf([files.runId])).toEqual([
+    { runId: files.runId, turns: 2, costUsd: 0.02, inputTokens: 0, outputTokens: 0 },
+  ]);
+});
+
+const mark = (question: string): string => `<<ASK_HUMAN>>{"question": "${question}"}<</ASK_HUMAN>>`;
+
+test("a second question of one start is said to be unasked, to people and to the agent", async () => {
+  const { files, scene, follow, notes } = await aTakenRun();
+  await files.start("cat", {
+    stdin: `${[mark("Which port?"), mark("Which host?"), mark("Which port?")].join("\n")}\n`,
+  });
+  await follow(1);
+  const said = expect.stringContaining('not "Which host?"');
+  const run = await scene.engine.findRun(files.runId);
+  expect(run).toMatchObject({ status: "awaiting_input", asked: 1, mayHaveAsked: said });
+  expect(notes).toContainEqual(said);
+  const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
+  const told = await buildResume(run!, { agent: command, launch, runDir: files.runDir }, { delimiter: "d", reads: [] });
+  expect(told).toMatchObject({ text: expect.stringContaining('Nobody was asked these:\n- "Which host?"') });
+});
+
+test("an agent that asked in its text is ended when its live window is over", async () => {
+  const { files, scene, follow } = await aTakenRun(opencode, { liveWindowMs: 500 });
+  const line = JSON.stringify({ type: "text", sessionID: "s", part: { text: mark("Which port?") } });
+  const startedAtMs = performance.now();
+  await files.start(`echo '${line}'; sleep 60`);
+  await follow(1);
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000); // it would have 15 s
+  expect(await scene.engine.findRun(files.runId)).toMatchObject({ status: "awaiting_input" });
 });

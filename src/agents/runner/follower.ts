@@ -3,16 +3,19 @@ import { type RunOwner, endOwnedRun } from "../../core/run/run-ownership.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import type { RunId } from "../../core/id.ts";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
+import type { UsageRow } from "../../core/run/usage.ts";
 import { handoversOf, isHandedInEpoch, isApprovalSpent } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { quoteLine } from "../../core/text/foreign-text.ts";
 import { type Rules, rulesForRun } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
 import { readApiFailure } from "../api-failure.ts";
+import { LISTED_FILE } from "../mcp-config.ts";
 import { mirrorRunOrNote } from "./state-mirror.ts";
 import { isGiven } from "../marker/echo.ts";
-import type { Json } from "../json.ts";
+import { type Json, textAt } from "../json.ts";
 import {
   type HandoverEvidence,
   isShownBy,
@@ -27,16 +30,16 @@ import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 import { saveSession } from "./starter.ts";
 import { type StopResult, stopRun } from "../process/stop.ts";
 import { tail } from "../process/tail.ts";
-import { saveDeferredCall, saveTreeFingerprint } from "./resume-message.ts";
+import { saveDeferredCall, saveTreeFingerprint, saveUnasked } from "./resume-message.ts";
 import { UsageMeter, findUsageBase } from "./usage-meter.ts";
 import { join } from "node:path";
 
-const KEEP_MS = 2_000;
 /** How long an agent may take to end after it asked in its text. */
 const ASKED_GRACE_MS = 15_000;
 /** The same for a command, which was not told to stop and waits for nothing. */
 const COMMAND_GRACE_MS = 500;
 const SUMMARY_CHARS = 2_000;
+const TOOLLESS = "It worked without the tools to ask with, because it never loaded them";
 /** The shell's exit code offset for signals: HUP, INT, KILL and TERM come from outside. */
 const SIGNALLED = 128;
 const KILLED: ReadonlySet<number> = new Set([1, 2, 9, 15].map((signal) => SIGNALLED + signal));
@@ -63,12 +66,15 @@ export class Follower {
   readonly #output = new OutputState();
   readonly #actor: Actor;
   #meter: UsageMeter | undefined;
-  #keptAtMs = 0;
   #isAsked = false;
   /** How many markers were checked. */
   #checkedMarks = 0;
   #hasSpoken = false;
+  /** Ends an agent that asked in its text and does not end by itself. */
+  #stopping: NodeJS.Timeout | undefined;
   #isToolless = false;
+  /** The limit at which it was stopped. */
+  #limit: RunResult | undefined;
   /** Why its last question was refused. */
   #refusedAsk: string | undefined;
 
@@ -97,6 +103,7 @@ export class Follower {
       this.#deps.onStep?.("read");
     }
     const how = await ended;
+    clearTimeout(this.#stopping);
     this.#deps.onStep?.("gone");
     if (how && !leave.aborted) await this.#finish(how);
   }
@@ -159,6 +166,23 @@ export class Follower {
     }
   }
 
+  /** Only one question of a run waits at a time: the agent is told of the others with the answer, and people see them. */
+  async #keepUnasked(): Promise<string | undefined> {
+    const { runDir, note } = this.#deps;
+    const [first, ...others] = this.#output.marked.slice(Math.max(0, this.#checkedMarks - 1));
+    const unasked: string[] = [];
+    for (const marked of this.#isAsked ? others : []) {
+      const text = textAt(marked, "question") ?? "";
+      const isKnown = text === textAt(first, "question") || unasked.includes(text);
+      if (!isKnown && !(await this.#isRepeated(marked))) unasked.push(text);
+    }
+    await saveUnasked(runDir, unasked);
+    if (unasked.length === 0) return undefined;
+    const said = `It asked more than one question at once, and only the first was asked, not ${unasked.map((text) => quoteLine(text)).join(", ")}`;
+    note(said);
+    return said;
+  }
+
   /** A marker that the agent only repeats asks nothing: an answer that looks like a question would ask itself. */
   async #isRepeated(asked: Json): Promise<boolean> {
     const { work, runId, note } = this.#deps;
@@ -169,13 +193,15 @@ export class Follower {
   }
 
   #stopSoon(): void {
-    const { runDir, runId, by, leave, agent } = this.#deps;
+    const { runDir, runId, by, agent, launch } = this.#deps;
     const graceMs = agent.program === "" ? COMMAND_GRACE_MS : ASKED_GRACE_MS;
     // The agent was asked to stop after asking; if it does not, it is stopped.
-    const timer = setTimeout(() => {
-      void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
-    }, graceMs).unref();
-    leave.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    this.#stopping = setTimeout(
+      () => {
+        void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
+      },
+      Math.min(graceMs, launch.options.liveWindowMs ?? graceMs),
+    ).unref();
   }
 
   /** Asks a question from the agent's text; an invalid one is a line in the log. */
@@ -195,11 +221,13 @@ export class Follower {
     }
   }
 
+  /** Stores the usage so far, and ends an agent that has used up its limits and does not end by itself. */
   async #keepUsage(): Promise<void> {
-    const nowMs = performance.now();
-    if (nowMs - this.#keptAtMs < KEEP_MS) return;
-    this.#keptAtMs = nowMs;
-    await this.#meter?.keep(this.#output.usage);
+    const { runDir, runId, by, agent, launch } = this.#deps;
+    const used = await this.#meter?.keep(this.#output.usage);
+    if (!used || agent.limitsKeptBy !== "runner" || this.#limit !== undefined) return;
+    this.#limit = limitReached(used, launch.options);
+    if (this.#limit !== undefined) await stopRun({ runId, runDir, lastEpoch: by.epoch });
   }
 
   async #finish(how: EndedProcess): Promise<void> {
@@ -213,6 +241,7 @@ export class Follower {
     for (const text of this.#output.warnings.splice(0)) note(text);
     await this.#meter?.keep(this.#output.usage);
     await this.#askMarked();
+    const unasked = await this.#keepUnasked();
     const { reported } = this.#output;
     if (reported?.warning) note(reported.warning);
     if (reported?.ask && !(await this.#isRepeated(reported.ask))) await this.#ask(reported.ask, "result");
@@ -220,8 +249,9 @@ export class Follower {
     await saveTreeFingerprint(runDir, launch.dir);
     this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
-    const mayHaveAsked = this.#refusedAsk ?? this.#output.mayHaveAsked;
     const ended = await this.#resultOf(how);
+    const mayHaveAsked =
+      this.#refusedAsk ?? unasked ?? this.#output.mayHaveAsked ?? (await this.#findMissingTools(ended));
     const isUnknown = ended.reason === "agent_error" && this.#deps.agent.program !== "";
     const failure = isUnknown ? readApiFailure(ended.summary ?? "") : {};
     const result: RunResult = { ...ended, ...failure, mayHaveAsked };
@@ -230,6 +260,15 @@ export class Follower {
     this.#deps.onStep?.("ended");
     await this.#mirror();
     if (left.status === "cancelled") await deleteLaunch(runDir);
+  }
+
+  /** An agent that finished without ever having had the tools to ask with may have guessed. */
+  async #findMissingTools(ended: RunResult): Promise<string | undefined> {
+    const { runDir, note } = this.#deps;
+    const isMissing = (await findFileText(join(runDir, LISTED_FILE))) === "";
+    if (!isMissing) return undefined;
+    note(`${TOOLLESS}: see whether "askd mcp" starts, with: askd doctor`);
+    return ended.status === "completed" ? TOOLLESS : undefined;
   }
 
   #mirror(): Promise<void> {
@@ -264,6 +303,8 @@ export class Follower {
   async #resultOf(how: EndedProcess): Promise<RunResult> {
     const { reported, ended, lastWords } = this.#output;
     if (this.#isToolless) return { status: "failed", reason: "tools_lost" };
+    // The step that used it up may have been the last.
+    if (this.#limit && ended?.status !== "completed") return this.#limit;
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
     const isKilled = exitCode !== undefined && KILLED.has(exitCode);
@@ -278,6 +319,17 @@ export class Follower {
       .slice(-SUMMARY_CHARS);
     return { status: "failed", reason: "agent_error", summary: complaint || summary || `exit code ${exitCode}` };
   }
+}
+
+/** The limit that is used up, in the words with which Claude Code reports the same. */
+export function limitReached(used: UsageRow, { maxTurns, budgetUsd }: Launch["options"]): RunResult | undefined {
+  if (maxTurns !== undefined && (used.turns ?? 0) >= maxTurns) {
+    return { status: "failed", reason: "error_max_turns", summary: `It has taken its ${maxTurns} turns` };
+  }
+  if (budgetUsd !== undefined && (used.costUsd ?? 0) >= budgetUsd) {
+    return { status: "failed", reason: "error_max_budget_usd", summary: `It has spent its budget of $${budgetUsd}` };
+  }
+  return undefined;
 }
 
 function isProgress(event: AgentEvent): boolean {

@@ -30,6 +30,8 @@ export class OutputState {
   #ended: Ended | undefined;
   #limitEndsAt: Instant | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
+  /** Messages of the model that no usage has counted yet. */
+  readonly #uncounted = new Set<string>();
 
   take(events: readonly AgentEvent[]): void {
     for (const event of events) this.#takeOne(event);
@@ -69,7 +71,10 @@ export class OutputState {
 
   /** The usage so far. */
   get usage(): readonly Usage[] {
-    return [...this.#totals.values()];
+    const { size } = this.#uncounted;
+    if (size === 0) return [...this.#totals.values()];
+    const line = addUsage(this.#totals.get("line"), { since: "line", turns: size });
+    return [...[...this.#totals.values()].filter(({ since }) => since !== "line"), line];
   }
 
   #takeOne(event: AgentEvent): void {
@@ -94,6 +99,10 @@ export class OutputState {
         return;
       case "usage":
         this.#totals.set(event.usage.since, addUsage(this.#totals.get(event.usage.since), event.usage));
+        if (event.usage.turns !== undefined) this.#uncounted.clear();
+        return;
+      case "turn":
+        this.#uncounted.add(event.message);
         return;
       case "limit":
         this.#limitEndsAt = event.endsAt;

@@ -1,7 +1,8 @@
 import { appendFile, open as openFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { quoteBlock } from "../../core/text/foreign-text.ts";
+import { quoteBlock, quoteLine } from "../../core/text/foreign-text.ts";
 import { type AgentMessageInput, handoverMessage, outcomeMessage } from "../../core/run/agent-message.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Agent, Resume } from "../agent.ts";
@@ -14,6 +15,7 @@ const TREE = "tree.json";
 /** The changes of the working tree, for the hook that answers the call at which the agent stopped. */
 const TREE_NOTE = "tree-note";
 const DEFERRED = "deferred";
+const UNASKED = "unasked";
 const LAST_WORDS_BYTES = 4096;
 const NAMED_DIFFERENCES = 20;
 
@@ -26,6 +28,24 @@ export async function saveTreeFingerprint(runDir: string, dir: string): Promise<
 /** Stores that the agent stopped at this call of its own question tool; earlier ones stay. */
 export async function saveDeferredCall(runDir: string, callId: string): Promise<void> {
   await appendFile(join(runDir, DEFERRED), `${callId}\n`, { mode: 0o600 });
+}
+
+/** Stores the questions of a start that were not asked, because another one was; replaces those of an earlier start. */
+export async function saveUnasked(runDir: string, questions: readonly string[]): Promise<void> {
+  if (questions.length === 0) return rm(join(runDir, UNASKED), { force: true });
+  return replacePrivateFile(join(runDir, UNASKED), JSON.stringify(questions));
+}
+
+/** Tells the agent which of its questions nobody was asked. */
+async function describeUnasked(runDir: string): Promise<string[]> {
+  const text = await findFileText(join(runDir, UNASKED));
+  const questions = text === undefined ? [] : z.array(z.string()).parse(JSON.parse(text));
+  if (questions.length === 0) return [];
+  const named = questions.map((question) => `- ${quoteLine(question)}`);
+  return [
+    ["You asked several questions at once. Nobody was asked these:", ...named].join("\n"),
+    "If you still need them answered, ask them again, one at a time.",
+  ];
 }
 
 /** Decides how owed outcomes reach the agent: as the result of the call it stopped at, else by a message. */
@@ -47,7 +67,8 @@ export async function buildResume(
   }
   const parts = told.reads.length > 0 ? [handoverMessage(told)] : ["You were interrupted. Continue with the task."];
   const change = await describeTreeChange(runDir, dir);
-  return { by: "message", text: [...parts, ...(change === undefined ? [] : [change])].join("\n\n") };
+  const unasked = await describeUnasked(runDir);
+  return { by: "message", text: [...parts, ...unasked, ...(change === undefined ? [] : [change])].join("\n\n") };
 }
 
 /** Takes the note about the working tree that the next answered call carries; each start has at most one. */

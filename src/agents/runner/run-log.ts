@@ -179,6 +179,7 @@ function entryOf(event: AgentEvent, line: string): LogEntry | undefined {
     }
     case "limit":
     case "session":
+    case "turn":
     case "usage":
       return undefined;
     default:

@@ -22,6 +22,7 @@ import { hasRunDir, listEpochs, makeRunDir, deleteLaunch, hasLaunch, runDirOf } 
 import { type StarterDeps, type ClaimedRun, startAgent, claimForStart } from "./starter.ts";
 import { stopRun } from "../process/stop.ts";
 import { Heartbeat, isWorkerGone } from "./worker-row.ts";
+import { setMaxListeners } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { markLaunchDeleted, mayDeleteLaunch } from "../../core/run/run-lifecycle.ts";
@@ -55,6 +56,7 @@ export class Runner {
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
+    setMaxListeners(0, this.#detached.signal); // each followed agent listens
   }
 
   get agents(): readonly string[] {

@@ -8,7 +8,7 @@ import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 
 const BASE = "usage";
 const Base = z.object({ epoch: z.int(), before: UsageRow });
-const NOTHING: UsageRow = { turns: 0, costUsd: 0, inputTokens: 0, outputTokens: 0 };
+const NOTHING: UsageRow = {};
 const KEYS = ["turns", "costUsd", "inputTokens", "outputTokens"] as const;
 
 /** Adds the usage of one agent process to the usage of its run. */
@@ -38,17 +38,18 @@ export class UsageMeter {
     return this.#before;
   }
 
-  /** Stores the usage so far, if it changed. It is outside the trail and has no guard. */
-  async keep(usage: readonly Usage[]): Promise<void> {
+  /** Stores the usage of the run so far, if it changed, and returns it. It is outside the trail and has no guard. */
+  async keep(usage: readonly Usage[]): Promise<UsageRow> {
     const total = totalUsage(this.#before, usage);
     const text = JSON.stringify(total);
-    if (text === this.#kept) return;
+    if (text === this.#kept) return total;
     const entry = { kind: "usage" as const, id: this.#runId, version: this.#version, body: total };
     const committed = await this.#store.commit({ entries: [entry] });
     if (committed.ok) {
       this.#version += 1;
       this.#kept = text;
     } else this.#version = (await this.#store.findEntry("usage", this.#runId))?.version ?? 0;
+    return total;
   }
 }
 
@@ -71,7 +72,8 @@ export function totalUsage(before: UsageRow, usage: readonly Usage[]): UsageRow 
     for (const key of KEYS) {
       const value = one[key];
       if (value === undefined) continue;
-      total[key] = one.since === "session" ? Math.max(before[key], value) : before[key] + value;
+      const base = before[key] ?? 0;
+      total[key] = one.since === "session" ? Math.max(base, value) : base + value;
     }
   }
   return total;

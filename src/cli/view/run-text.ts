@@ -71,8 +71,8 @@ export function sayLogin(run: Run, program: string): string {
 /** `5 turns, $0.12`, as far as known; undefined if nothing was counted. */
 export function sayUsage(usage: UsageRow | undefined): string | undefined {
   const parts = [
-    ...(usage && usage.turns > 0 ? [pluralize(usage.turns, "turn")] : []),
-    ...(usage && usage.costUsd > 0 ? [sayCost(usage.costUsd)] : []),
+    ...(usage?.turns ? [pluralize(usage.turns, "turn")] : []),
+    ...(usage?.costUsd ? [sayCost(usage.costUsd)] : []),
   ];
   return parts.length > 0 ? parts.join(", ") : undefined;
 }

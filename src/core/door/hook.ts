@@ -36,7 +36,7 @@ export type HookEvent = { is: "call"; call: HookCall } | { is: "over"; session: 
 
 /** The decision about a call: give the outcome, deny it, park its agent, or pass without an opinion. */
 export type HookReply =
-  | { do: "give"; read: QuestionSnapshot; note?: string | undefined }
+  | { do: "give"; read: QuestionSnapshot; note?: string | undefined; isResultLost?: boolean | undefined }
   | { do: "deny"; why: string }
   | { do: "park"; why: string }
   | { do: "pass" };
@@ -61,6 +61,8 @@ export interface HookClient {
   runsBringHook: boolean;
   /** Says whether a person sits at the session, from the environment of the hook. */
   seat(env: Readonly<Record<string, string | undefined>>): SessionSeat;
+  /** Says whether this version may show its model no result of a call that was put off; it is then told beside it. */
+  mayLoseResult?(env: Readonly<Record<string, string | undefined>>): boolean;
   parse(raw: unknown): HookEvent;
   /** The hook's output; nothing for no opinion. */
   say(call: HookCall, reply: HookReply, delimiter: string): object | undefined;

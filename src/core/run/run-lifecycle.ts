@@ -70,12 +70,15 @@ export function endRun({ run, open }: RunSnapshot, result: RunResult, at: Decisi
     apiTries: undefined,
     result: Object.keys(told).length > 0 ? told : run.result,
   };
-  if (pending) return parkRun(kept, pending, at);
+  if (pending) return parkRun({ ...kept, mayHaveAsked }, pending, at, detailOf(mayHaveAsked));
   const [owed] = open;
   if (owed) return open.every(isHeldBack) ? parkWithAnswer(kept, at) : resumeOwed(kept, owed, at);
   const ended: Run = { ...kept, status, reason, mayHaveAsked, endedAt: status === "blocked" ? run.endedAt : at.now };
-  const detail = mayHaveAsked === undefined ? undefined : { may_have_asked: mayHaveAsked };
-  return { runs: [ended], events: [runEvent(run, ended, at, detail)] };
+  return { runs: [ended], events: [runEvent(run, ended, at, detailOf(mayHaveAsked))] };
+}
+
+function detailOf(mayHaveAsked: string | undefined) {
+  return mayHaveAsked === undefined ? undefined : { may_have_asked: mayHaveAsked };
 }
 
 /** Cancels a run and its question at a person's request; live processes are stopped. */
@@ -178,6 +181,8 @@ export function requireStartable(run: Run): void {
 function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: DecisionContext): Changes {
   const { run } = read;
   if (run.giveBack !== "worker") throw nothingToResumeRefusal(run);
+  // Its agent said that it was done: it was not interrupted, and has nothing to continue with.
+  if (run.status === "completed") throw nothingToResumeRefusal(run, sayAfterCompletion(run));
   const last = asked.find(({ id }) => id === run.lastQuestionId);
   if (run.reason === "input_timeout" && last?.status === "timeout" && !last.forced) {
     throw new Refusal("not_pending", `Nobody answered ${shortId(last.id)}, so run #${run.number} cannot continue`, {
@@ -210,6 +215,13 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     ],
     scheduled: next.scheduled,
   };
+}
+
+function sayAfterCompletion({ number, lastQuestionId }: Run) {
+  const session = `Continue its session yourself: askd takeover ${number}`;
+  return lastQuestionId === undefined
+    ? session
+    : `Correct its last answer and resume it: askd amend ${number} --resume "…". ${session}`;
 }
 
 /** The refusal to resume a run that cannot be started or has nothing to continue with. */

@@ -1,14 +1,19 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
 
-/** The usage of a run over all its starts. */
+/** The usage of a run over all its starts, as far as its agent says. */
 export const UsageRow = z.object({
-  turns: z.number(),
-  costUsd: z.number(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
+  turns: z.number().optional(),
+  costUsd: z.number().optional(),
+  inputTokens: z.number().optional(),
+  outputTokens: z.number().optional(),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
+
+/** All tokens that were counted. */
+export function countTokens({ inputTokens = 0, outputTokens = 0 }: UsageRow): number {
+  return inputTokens + outputTokens;
+}
 
 /** Usage with its run. */
 export const RunUsage = UsageRow.extend({ runId: RunId });

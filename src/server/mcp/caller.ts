@@ -52,6 +52,8 @@ export interface McpCaller {
   principal: string;
   /** The owner of the caller's token, if it sent one. */
   bearer?: Actor;
+  /** Called when the client lists the tools. */
+  onListed?: () => void;
   /** The run that the agent was started for, as its starter said. */
   runId?: RunId;
   /** The session of the connection, for clients that name none. */

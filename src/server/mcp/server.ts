@@ -66,7 +66,10 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, 
     return result;
   });
   if (method === "tools/call") return server;
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map(listed) }));
+  server.setRequestHandler("tools/list", () => {
+    caller.onListed?.();
+    return { tools: tools.map(listed) };
+  });
   registerTasks(server, callOf);
   return server;
 }

@@ -134,9 +134,8 @@ type CrumbView = Pick<CardView, "reader" | "read" | "usage">;
 export function QuestionCrumb({ view: { reader, read, usage }, isGuest }: { view: CrumbView; isGuest?: true }) {
   const { run } = read;
   const name = makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`);
-  const turns =
-    usage && usage.turns > 0 ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
-  const cost = usage && usage.costUsd > 0 ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
+  const turns = usage?.turns ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
+  const cost = usage?.costUsd ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
   const agent = run.agent === "none" ? undefined : factWords(reader, run, "agent", run.agent);
   return (
     <p class="crumb">

@@ -136,12 +136,8 @@ export function RunMeta({ reader, run, usage }: { reader: PageReader; run: Run; 
       {run.agent === "none" ? null : <span>{makeVisible(run.agent)}</span>}
       {run.repo === undefined ? null : <span>{makeVisible(factWords(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
-      {usage && usage.turns > 0 ? (
-        <span>{tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns })}</span>
-      ) : null}
-      {usage && usage.costUsd > 0 ? (
-        <span>{tell(reader, "r.cost", { usd: sayUsd(reader, usage.costUsd) })}</span>
-      ) : null}
+      {usage?.turns ? <span>{tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns })}</span> : null}
+      {usage?.costUsd ? <span>{tell(reader, "r.cost", { usd: sayUsd(reader, usage.costUsd) })}</span> : null}
       <span>
         {tell(reader, hasEnded(run) ? "runs.ended.at" : "runs.started")}{" "}
         <TimeSince reader={reader} at={at} as="run.ago" />

@@ -3,7 +3,7 @@ import { type ResumeAttempt, countFailedAttempts } from "../../core/run/resume-a
 import { mayForce, findAnswer, isPending } from "../../core/question/question.ts";
 import { type AwayMachine, machineName } from "../../core/run/machine.ts";
 import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../../core/run/run.ts";
-import type { UsageRow } from "../../core/run/usage.ts";
+import { type UsageRow, countTokens } from "../../core/run/usage.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Attempts, Timeline, type TimelineView } from "../parts/timeline.tsx";
 import { QuestionChips, QuestionState, QuestionContext, answeredBy, cardState } from "../card/card.tsx";
@@ -265,7 +265,7 @@ function Family({ view: { reader, parent, children } }: { view: RunView }) {
 }
 
 function Facts({ view: { reader, run, usage } }: { view: RunView }) {
-  const used = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
+  const used = usage && countTokens(usage) > 0 ? usage : undefined;
   const facts: ReadonlyArray<readonly [string, Child]> = [
     [tell(reader, "r.agent"), run.agent === "none" ? undefined : factWords(reader, run, "agent", run.agent)],
     [tell(reader, "r.session"), findAgentSession(run)],
@@ -280,8 +280,8 @@ function Facts({ view: { reader, run, usage } }: { view: RunView }) {
       tell(reader, "r.tokens"),
       used &&
         tell(reader, "r.tokens.n", {
-          in: sayNumber(reader, used.inputTokens),
-          out: sayNumber(reader, used.outputTokens),
+          in: sayNumber(reader, used.inputTokens ?? 0),
+          out: sayNumber(reader, used.outputTokens ?? 0),
         }),
     ],
   ];

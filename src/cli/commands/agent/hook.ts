@@ -97,7 +97,8 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
         windowMs,
         settleMs: CLIENT_SETTLE_MS,
       });
-      const output = client.say(call, await withTreeNote(reply, context), delimiterFrom(randomBytes(DELIMITER_BYTES)));
+      const told = await completeReply(reply, client, context);
+      const output = client.say(call, told, delimiterFrom(randomBytes(DELIMITER_BYTES)));
       if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
       await afterwards?.();
     }
@@ -108,12 +109,14 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
 }
 
 /** An agent that goes on from the call it stopped at gets no message: the answer says what changed meanwhile. */
-async function withTreeNote(reply: HookReply, context: Context): Promise<HookReply> {
-  const run = reply.do === "give" ? findOwnRun(context) : undefined;
-  if (reply.do !== "give" || run === undefined) return reply;
+async function completeReply(reply: HookReply, client: HookClient, context: Context): Promise<HookReply> {
+  if (reply.do !== "give") return reply;
+  const given = { ...reply, isResultLost: client.mayLoseResult?.(context.env) };
+  const run = findOwnRun(context);
+  if (run === undefined) return given;
   // Loaded when needed: most calls are not answered by a hook of a resumed run.
   const { takeTreeNote } = await import("../../../agents/runner/resume-message.ts");
-  return { ...reply, note: await takeTreeNote(runDirOf(context.place.stateDir, run)) };
+  return { ...given, note: await takeTreeNote(runDirOf(context.place.stateDir, run)) };
 }
 
 /**

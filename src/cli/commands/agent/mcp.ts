@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { platform } from "node:os";
+import { LISTED_END } from "../../../agents/mcp-config.ts";
 import { processHolder } from "../../../agents/process/process-holder.ts";
 import { knownClients } from "../../../agents/registry.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
@@ -44,7 +46,8 @@ export const command: Command<typeof flags> = {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
     const tools = args.flags.tools === undefined ? DEFAULT_TOOLS : parseTools(args.flags.tools);
     const liveWindowMs = args.flags.hold === undefined ? context.rules.liveWindowMs : parseDuration(args.flags.hold);
-    const told = args.flags["run-file"] === undefined ? {} : await readRunFile(args.flags["run-file"]);
+    const runFile = args.flags["run-file"];
+    const told = runFile === undefined ? {} : await readRunFile(runFile);
     const env = { ...context.env, ...told };
     const interrupt = context.interrupt();
     const streams = context.streams();
@@ -79,6 +82,7 @@ export const command: Command<typeof flags> = {
       secrets: await readOwnSecrets(context, env),
       principal: context.user,
       ...(runId && { runId }),
+      ...(runFile !== undefined && { onListed: () => noteListed(runFile) }),
       ...(!isAgent && { person: personOf(context) }),
       findRunAbove: async () =>
         (await findLiveRun(engine, [...context.runsAbove(), ...above])) ??
@@ -93,6 +97,15 @@ export const command: Command<typeof flags> = {
     return 0;
   },
 };
+
+/** Tells the worker that the agent has the tools, if it waits to know it: it made the file. */
+function noteListed(runFile: string) {
+  try {
+    writeFileSync(`${runFile}${LISTED_END}`, "listed\n", { flag: "r+" });
+  } catch {
+    // nobody waits
+  }
+}
 
 /** Opens the store and finds who asks. */
 async function open(context: Context, { env, until }: { env: Context["env"]; until: AbortSignal }) {

@@ -21,6 +21,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Args, Flags, Values } from "../../flags.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
@@ -96,6 +97,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       runs: isHere && context.place.store.kind !== "server",
       waits: signal && { until: signal },
     });
+    if (!isHere) await replaceLostWorker(engine, context);
     const read = await engine.read(await getAsked(engine, name, context.now()));
     const input = await readInput(read, words[0], args.flags, context).catch((error: unknown) => {
       if (signal?.aborted) return undefined;

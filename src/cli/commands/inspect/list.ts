@@ -15,6 +15,7 @@ import type { Flags, Values } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { machinesFor } from "../../view/machine-view.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { sayDue } from "../../view/question-text.ts";
 import { refOf, sayHeld } from "../../view/run-text.ts";
@@ -86,6 +87,7 @@ export const command: Command<typeof flags> = {
     }
     const most = readLimit(limit);
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     const found = await findQuestions(engine, args.flags, most, context);
     const view = { now: await engine.now(), width: textWidth(context.stdout.columns), questions: found.reads };
     const runs = found.reads.map(({ run }) => run).filter(needsMachine);

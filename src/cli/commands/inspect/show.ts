@@ -28,6 +28,7 @@ import { getRun } from "../../target.ts";
 import { textWidth, styleFor } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
 import { whoTypes } from "../../actor.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { sanitise } from "../../view/sanitise.ts";
 import { renderWork, sayWork } from "../../view/work-view.ts";
 import { RunLog } from "../run/run-log.ts";
@@ -98,6 +99,7 @@ export const command: Command<typeof flags> = {
       const { openPage, pathOf } = await import("../service/open.ts");
       return openPage(await pathOf(engine, name), { isPrinted: false }, engine, context);
     }
+    await replaceLostWorker(engine, context);
     await showRun(await getRun(engine, name), engine, context, { lines: [], fields: {}, wish: args.flags });
     return 0;
   },

@@ -122,6 +122,7 @@ function damageLines({ damage, program }: StatusView, style: Style) {
 function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, style: Style) {
   const { run, question, content } = read;
   const due = sayDue(read, now);
+  const doubt = sayMayHaveAsked(run, program);
   const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
   const waits = [
     ...(held ? [] : [`waiting ${sayAge(msBetween(question.askedAt, now))}`]),
@@ -137,6 +138,7 @@ function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, styl
       `      Q${content.items.length > 1 ? index + 1 : ""}: ${oneLine(item.text)}`,
       ...(item.options.length > 0 ? [`      ${style.dim(sayChoices(item))}`] : []),
     ]),
+    ...(doubt === undefined ? [] : [`      ${doubt}`]),
     ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
     ...(isPending(question) && question.settling
       ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
@@ -182,9 +184,10 @@ function failedLines({ run, last }: StatusView["failed"][number], { now, program
   ];
 }
 
-function completedLines(run: Run, { now, program }: StatusView, style: Style) {
+function completedLines(run: Run, { now, program, usage }: StatusView, style: Style) {
   const doubt = sayMayHaveAsked(run, program);
-  if (doubt === undefined) return [`  ${title(run)} ${style.green("✓")}`];
+  const used = sayUsage(usage.get(run.id));
+  if (doubt === undefined) return [`  ${title(run)} ${style.green("✓")}${used ? ` (${used})` : ""}`];
   return [`  ${title(run)} ${style.yellow("?")} ${sayRun(run, undefined, now)}`, `      ${doubt}`];
 }
 

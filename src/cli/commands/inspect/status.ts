@@ -11,6 +11,7 @@ import { printResult } from "../../output.ts";
 import { readUsage } from "../../run-usage.ts";
 import { startOfDay } from "../../view/relative-time.ts";
 import { sayLogin } from "../../view/run-text.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 
@@ -61,6 +62,7 @@ export const command: Command<typeof flags> = {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     if (args.flags.watch) return watch(args.flags, context);
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
     if (view.damage.length > 0) return EXIT_CODE.error;
@@ -75,7 +77,10 @@ async function watch(given: Given, context: Context) {
   const isFound = await watchStatus(
     {
       isShort: given.short === true,
-      read: () => readStatus(engine, given, context),
+      read: async () => {
+        await replaceLostWorker(engine, context);
+        return readStatus(engine, given, context);
+      },
       render: (view) => render(view, given, context),
       print: (view) => print(view, given, { ...context, stdout: asLines(context.stdout) }, viewJson),
       isOver: (view) => given["exit-code"] === true && view.waiting.length > 0,
@@ -125,23 +130,28 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
   const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
   const failed = await list(["failed", "skipped"], { endedSince: today });
   const completed = await list(["completed"], { endedSince: today });
+  const stored = (await list(["awaiting_input", "deferred"])).filter((run) => run.pendingId === undefined);
   const kept = await list(["queued", "blocked"]);
   const queued = kept.filter((run) => !isLoggedOut(run));
   const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
-  const isEmpty = [waiting, going, failed, completed, kept].every((found) => found.length === 0);
+  const unresumed = stored.map((run) => ({
+    run,
+    wayOn: { line: `Resume it: ${context.program} runs resume ${run.number}` },
+  }));
+  const isEmpty = [waiting, going, failed, completed, kept, stored].every((found) => found.length === 0);
   return {
     now,
     program: context.program,
     waiting,
     waitingTotal,
     mostShown: MOST_SHOWN,
-    answered: [...answered, ...loggedOut],
+    answered: [...answered, ...unresumed, ...loggedOut],
     running,
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
     machines: await machinesFor(engine, [...running, ...kept], context),
-    usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
+    usage: await readUsage(engine, [...going, ...stored, ...kept, ...failed, ...completed]),
     ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };

@@ -7,6 +7,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 
 const UNDO = "5s";
@@ -34,6 +35,7 @@ export const command: Command<typeof flags> = {
 /** Shows the waiting questions on the terminal one by one. */
 export async function offerAll(given: Values<typeof flags>, engine: Engine, context: Context): Promise<number> {
   requireTerminal(context);
+  await replaceLostWorker(engine, context);
   const start = {
     engine,
     context,

@@ -12,6 +12,7 @@ import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { sayLogin, sayCount, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
+import { countTokens } from "../../../core/run/usage.ts";
 import { readUsage } from "../../run-usage.ts";
 import { GrowingFiles, RunLog } from "./run-log.ts";
 
@@ -185,8 +186,8 @@ export async function followAnswered(run: Run, log: RunLog, engine: Engine, cont
 /** Prints the turn and its tokens whenever they change. */
 async function sayTurn(run: Run, said: number, engine: Engine, context: Context) {
   const usage = (await readUsage(engine, [run])).get(run.id);
-  if (!usage || usage.turns <= said || context.isQuiet || context.json) return said;
-  const tokens = usage.inputTokens + usage.outputTokens;
+  if (usage?.turns === undefined || usage.turns <= said || context.isQuiet || context.json) return said;
+  const tokens = countTokens(usage);
   context.stdout.write(`  [turn ${usage.turns + 1}${tokens > 0 ? `, ${sayCount(tokens)} tokens` : ""}]\n`);
   return usage.turns;
 }

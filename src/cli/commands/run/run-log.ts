@@ -187,6 +187,7 @@ export class LogLines {
       case "limit":
         return [this.#style.yellow(`! its usage limit ends at ${sight.endsAt}`)];
       case "session":
+      case "turn":
       case "usage":
         return [];
       default:

@@ -103,7 +103,7 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
     : findAgentSection(first, context));
   const [name = "", ...before] = isPrompt ? (section.argv ?? [agent.program]) : [first];
   if (name === "") throw wrongUsage("A command is missing after --", command.usage);
-  requireLimits(agent, given);
+  requireLimits(agent, given, section);
   const program = await getProgram(name, context.env, context.cwd);
   const parsed = agent.parseArgs(isPrompt ? before : rest);
   const piped = isPrompt ? undefined : await context.stdin.readPiped?.(PROMPT_BYTES);
@@ -122,12 +122,19 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
   };
 }
 
-/** Refuses limits that nothing would keep. */
-function requireLimits(agent: Agent, given: Given) {
-  const flag = given.budget === undefined ? given["max-turns"] && "--max-turns" : "--budget";
-  if (agent.hasLimits || !flag) return;
-  throw new Refusal("bad_input", `${flag} cannot be kept: the agent "${agent.name}" has no such limit`, {
-    hint: `Leave out ${flag}; only Claude Code can be limited`,
+/** Refuses limits that nothing would keep, given as flags or in the settings. */
+function requireLimits(agent: Agent, given: Given, section: AgentSection) {
+  if (agent.limitsKeptBy !== undefined) return;
+  const limits: Array<readonly [string, unknown]> = [
+    ["--budget", given.budget],
+    ["--max-turns", given["max-turns"]],
+    ["The setting budget", section.budget],
+    ["The setting max_turns", section.max_turns],
+  ];
+  const limit = limits.find(([, value]) => value !== undefined)?.[0];
+  if (limit === undefined) return;
+  throw new Refusal("bad_input", `${limit} cannot be kept: the agent "${agent.name}" has no such limit`, {
+    hint: "Leave it out; only Claude Code and OpenCode can be limited",
   });
 }
 

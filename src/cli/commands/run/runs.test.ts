@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { AGENT } from "../../../../test/builders.ts";
-import { Scene } from "../../../../test/scene.ts";
+import { ADA, AGENT, IDS } from "../../../../test/builders.ts";
+import { ConfigHome } from "../../../../test/config-home.ts";
+import { Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import type { RunId } from "../../../core/id.ts";
 import { later } from "../../../core/instant.ts";
@@ -209,6 +210,86 @@ describe("a run that is to go on", () => {
     const { question } = await parked(scene, { host: "there" });
     const over = { isLocked: () => Promise.resolve(false) };
     expect(await type(scene, ["answer", question.id, "1"], over)).toMatchObject({ exit: 0, stderr: "" });
+  });
+});
+
+test("a completed run is not resumed, and the refusal says what to type", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  expect(await type(scene, ["runs", "resume", "1"])).toEqual({
+    exit: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/#1 has nothing to resume with \(it is completed\)[^]*askd takeover 1/),
+  });
+  expect((await scene.engine.findRun(run.id))?.status).toBe("completed");
+});
+
+describe("a run whose worker is gone", () => {
+  const LOOKS = [["status"], ["list"], ["show", "1"], ["runs", "list"], ["runs", "show", "1"]];
+
+  /** An answered run that waits, or a running one, without a worker for some time. */
+  async function left(status: "resuming" | "running"): Promise<Scene> {
+    const scene = new Scene();
+    const { question } = await parked(scene);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    const run = await scene.engine.findRun(question.runId);
+    if (run && status === "running") await scene.store.commit({ runs: [{ ...run, status, worker: IDS.worker() }] });
+    await scene.pass(60_000);
+    return scene;
+  }
+
+  test.each(LOOKS.flatMap((argv) => [[argv, "resuming"] as const, [argv, "running"] as const]))(
+    "is noticed by %j while it is %s, and gets a new one",
+    async (argv, status) => {
+      const scene = await left(status);
+      const started: unknown[] = [];
+      const over = {
+        isLocked: () => Promise.resolve(false),
+        detach: async (child: object) => void started.push(child),
+      };
+      const { exit, stderr } = await type(scene, argv, over);
+      expect({ exit, stderr, started: started.length }).toEqual({
+        exit: 0,
+        stderr: "The worker of #1 was gone; started a new one.\n",
+        started: 1,
+      });
+    },
+  );
+
+  test("is left to a person where nothing may run in the background, and to a worker that was just started", async () => {
+    const over = { isLocked: () => Promise.resolve(false), env: { ASKD_NO_SERVICE: "1" } };
+    const scene = await left("resuming");
+    expect((await type(scene, ["status"], over)).stderr).toBe(
+      "No worker runs on this machine, and #1 cannot go on without one. Start it with: askd worker\n",
+    );
+    const fresh = new Scene();
+    const { question } = await parked(fresh);
+    await fresh.engine.answer(question.id, said("1"), ADA);
+    expect((await type(fresh, ["show", "1"], over)).stderr).toBe("");
+  });
+});
+
+test("a run whose answer was stored without resuming it is in a section of status", async () => {
+  const scene = new Scene();
+  const { question } = await parked(scene);
+  await type(scene, ["answer", question.id, "1", "--no-resume"]);
+  expect((await type(scene, ["status"])).stdout).toMatch(
+    /ANSWERED, WAITING FOR YOU:\n {2}#1 .*\n {6}Resume it: askd runs resume 1\n/,
+  );
+});
+
+test.each([
+  ["max_turns = 3", "The setting max_turns"],
+  ["budget = 2.5", "The setting budget"],
+])("run refuses the setting %s for an agent that has no such limit", async (line, said) => {
+  const home = new ConfigHome();
+  home.write(home.userFile, `[agents.codex]\n${line}\n`);
+  expect(
+    await type(new Scene(), ["run", "--agent", "codex", "Do it."], { cwd: home.project, homeDir: home.home }),
+  ).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining(`${said} cannot be kept: the agent "codex" has no such limit`),
   });
 });
 

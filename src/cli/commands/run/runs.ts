@@ -21,6 +21,7 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { awayLines, machinesFor, sayAway, sayState } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
 import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
@@ -77,6 +78,7 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const [what, ...rest] = args.positionals;
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, args.flags, context);
     const verb = Object.hasOwn(VERBS, what) ? VERBS[what] : undefined;
     if (!verb) throw unknownVerb(args.positionals, command.usage);
