@@ -161,8 +161,8 @@ describe("askd next on a terminal", () => {
     terminal.press("Enter");
     await terminal.shows("3 runs ask this.");
     terminal.press("Enter");
-    await terminal.shows("3 runs ask this. Answer all? [Y/n]");
-    terminal.press("Enter");
+    await terminal.shows("3 runs ask this. Answer all of them? [y/N]");
+    terminal.press("y");
     await terminal.shows(/Nothing is waiting for you\.\n\$/);
     expect(await stage.answers()).toMatchObject([
       ...Array.from({ length: 3 }, () => ({ status: "answered", answers: { 1: { values: ["redis"] } } })),

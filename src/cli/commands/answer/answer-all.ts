@@ -16,7 +16,7 @@ import type { Context } from "../../context.ts";
 import { editFile } from "../../terminal/editor.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { machinesFor } from "../../view/machine-view.ts";
-import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { choicesOf, findDeadline } from "../../view/question-text.ts";
 import { refOf } from "../../view/run-text.ts";
 import { QuestionQueue } from "../next/question-queue.ts";
 import type { QuestionPredicate } from "../inspect/question-filter.ts";
@@ -253,10 +253,11 @@ function renderEntry(
   ].join("\n");
 }
 
-function dueClause({ question, content }: QuestionSnapshot, now: Instant) {
-  if (question.dueAt === undefined) return [];
-  const leftMs = msBetween(now, question.dueAt);
-  const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
+function dueClause(read: QuestionSnapshot, now: Instant) {
+  const deadline = findDeadline(read);
+  if (!deadline) return [];
+  const leftMs = msBetween(now, deadline.at);
+  const then = deadline.then.replace(/^uses "(.*)"$/s, "uses $1");
   return [leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now", `then ${then}`];
 }
 

@@ -28,6 +28,7 @@ import { getRun } from "../../target.ts";
 import { textWidth, styleFor } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
 import { whoTypes } from "../../actor.ts";
+import { readAgentTries } from "../../view/agent-tries.ts";
 import { sanitise } from "../../view/sanitise.ts";
 import { renderWork, sayWork } from "../../view/work-view.ts";
 import { RunLog } from "../run/run-log.ts";
@@ -122,6 +123,7 @@ export async function showRun(
   const usage = (await readUsage(engine, [run])).get(run.id);
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
   const evidence = await findRunEvidence(run, context);
+  const agentTries = await readAgentTries(engine, run);
   const read = await readShowDetails({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
   const machines = await machinesFor(engine, [run], context);
   const isCarried = findAwayMachine(run, machines) !== undefined && (await hasSession(run, context));
@@ -135,6 +137,7 @@ export async function showRun(
         similar,
         machines,
         isCarried,
+        agentTries,
         ...evidence,
         wayOn: evidence.wayOn?.line,
         blocks: read.blocks,

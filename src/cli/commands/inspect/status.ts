@@ -1,4 +1,4 @@
-import { type Run, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
+import { type Run, isAnswerHeldBack, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
 import { NO_TROUBLES } from "../../../core/run/trouble.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -9,12 +9,19 @@ import type { Flags, Values } from "../../flags.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { readUsage } from "../../run-usage.ts";
+import { readAgentTries } from "../../view/agent-tries.ts";
 import { startOfDay } from "../../view/relative-time.ts";
-import { sayLogin } from "../../view/run-text.ts";
+import { adviseResume, sayLogin } from "../../view/run-text.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 
 const MOST_SHOWN = 100;
+/** Of how many waiting questions the trail is read: more fit on no screen. */
+const MOST_TRAILS = 20;
+/** The lines of a page that is not printed on a terminal. */
+const PAGE_ROWS = 50;
+/** How many parked runs are searched for answers that were stored without resuming their run. */
+const MOST_PARKED = 1_000;
 
 const flags = {
   short: { type: "boolean", about: "One line for prompts and status bars: ?1 ▶1" },
@@ -53,6 +60,7 @@ export const command: Command<typeof flags> = {
     "failing",
     "failed",
     "completed",
+    "cancelled",
     "clocks",
     "damage",
   ],
@@ -119,32 +127,43 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
   const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
   const running = going.filter((run) => !isAnswerUntaken(run));
+  const heldBack = (await list(["awaiting_input", "deferred"], { limit: MOST_PARKED })).filter(isAnswerHeldBack);
   const untaken = going.filter(isAnswerUntaken);
   // The short form shows no commands, and finding them means reading the agents' records.
   const isShort = given.short === true && !context.json;
   const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
   const failed = await list(["failed", "skipped"], { endedSince: today });
   const completed = await list(["completed"], { endedSince: today });
+  const cancelled = await list(["cancelled"], { endedSince: today });
   const kept = await list(["queued", "blocked"]);
   const queued = kept.filter((run) => !isLoggedOut(run));
   const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
-  const isEmpty = [waiting, going, failed, completed, kept].every((found) => found.length === 0);
+  const isEmpty = [waiting, going, heldBack, failed, completed, cancelled, kept].every((found) => found.length === 0);
   return {
     now,
     program: context.program,
     waiting,
     waitingTotal,
     mostShown: MOST_SHOWN,
-    answered: [...answered, ...loggedOut],
+    rows: context.stdout.isTty ? (context.stdout.rows ?? PAGE_ROWS) - 1 : PAGE_ROWS,
+    agentTries: new Map(isShort ? [] : (await readTries(engine, waiting)).flatMap((tries) => [...tries])),
+    answered: [...answered, ...heldBack.map((run) => ({ run, wayOn: adviseResume(run, context.program) }))],
+    loggedOut,
     running,
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
+    cancelled,
     machines: await machinesFor(engine, [...running, ...kept], context),
-    usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
+    usage: await readUsage(engine, [...going, ...heldBack, ...kept, ...failed, ...completed, ...cancelled]),
     ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
+}
+
+/** How often agents tried to answer the questions that are shown first. */
+function readTries(engine: Engine, waiting: StatusView["waiting"]) {
+  return Promise.all(waiting.slice(0, MOST_TRAILS).map(({ run }) => readAgentTries(engine, run)));
 }
 
 /** Answered runs that only a person can resume, each with the command for it. Loaded on use. */
@@ -184,16 +203,17 @@ async function watchStatus(watch: StatusWatch, context: Context) {
 
 /** The part of the status that counts as a change: everything but relative times. */
 function keyOf(view: StatusView) {
-  const { waiting, answered, running, queued, failing, clocks, damage, failed, completed } = view;
+  const { waiting, answered, loggedOut, running, queued, failing, clocks, damage, failed, completed, cancelled } = view;
   const runs = [
-    ...answered.map(({ run }) => run),
+    ...[...answered, ...loggedOut].map(({ run }) => run),
     ...running,
     ...queued,
     ...failed.map(({ run }) => run),
     ...completed,
+    ...cancelled,
   ];
   return JSON.stringify([
-    waiting.map(({ question }) => [question.id, question.version]),
+    waiting.map(({ question }) => [question.id, question.version, view.agentTries.get(question.id)]),
     runs.map(({ id, version }) => [id, version]),
     failing.map(({ key, why }) => [key, why]),
     clocks,
