@@ -21,6 +21,8 @@ export interface StatusView extends Troubles {
   now: Instant;
   /** The program's name, as a person types it here. */
   program: string;
+  /** How to get a damaged store back. */
+  restore?: string | undefined;
   /** Pending questions, held or parked, oldest first; at most as many as are shown. */
   waiting: readonly QuestionSnapshot[];
   /** The number of all pending questions. */
@@ -134,13 +136,14 @@ export function renderShortStatus(view: StatusView): string {
   return `?${view.waitingTotal} ▶${sayCount(view, view.running.filter(isGoing(view)))}\n`;
 }
 
-function damageLines({ damage, program }: StatusView, style: Style) {
+function damageLines({ damage, restore, program }: StatusView, style: Style) {
   const [first, ...more] = damage;
   if (first === undefined) return [];
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
   return [
     `  ${style.red(`The store file is damaged: ${oneLine(first)}${rest}`)}`,
-    `      Restore a backup (docs/backup.md). Details: ${program} audit --verify`,
+    ...(restore === undefined ? [] : [`      ${oneLine(restore)}`]),
+    `      Details: ${program} audit --verify`,
   ];
 }
 

@@ -72,7 +72,9 @@ describe("askd status", () => {
     const shown = lines.filter((line) => /^ {2}#\d+ run-/.test(line)).length;
     expect(shown).toBeGreaterThan(1);
     expect(heard.text).toContain(`  +${60 - shown} more: askd list --awaiting\n`);
-    expect(heard.text).toMatch(/^ {2}#\d+ busy-\d\n {2}\+4 more: askd runs list$/m);
+    const busy = lines.filter((line) => /^ {2}#\d+ busy-/.test(line)).length;
+    expect(busy).toBeGreaterThan(0);
+    expect(heard.text.includes("more: askd runs list")).toBe(busy < 5);
     expect(heard.text).toContain("60 waiting, 5 running.");
     expect(JSON.parse((await type(scene, ["status", "--json=waiting"])).stdout).waiting).toHaveLength(60);
   });

@@ -6,6 +6,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { asTyped } from "../../program.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { readUsage } from "../../run-usage.ts";
@@ -139,6 +140,7 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
   const queued = kept.filter((run) => !isLoggedOut(run));
   const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
   const isEmpty = [waiting, going, heldBack, failed, completed, cancelled, kept].every((found) => found.length === 0);
+  const troubles = given.short ? NO_TROUBLES : await engine.findTroubles();
   return {
     now,
     program: context.program,
@@ -156,9 +158,17 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
     cancelled,
     machines: await machinesFor(engine, [...running, ...kept], context),
     usage: await readUsage(engine, [...going, ...heldBack, ...kept, ...failed, ...completed, ...cancelled]),
-    ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
+    ...troubles,
+    restore: troubles.damage.length > 0 ? await readRestore(context) : undefined,
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
+}
+
+/** How to get a damaged store of this machine back. Loaded on use. */
+async function readRestore({ place: { store }, program }: Context) {
+  if (store.kind !== "sqlite") return "Restore a backup (docs/backup.md)";
+  const { adviseRestore } = await import("../../../store/sqlite/restore-advice.ts");
+  return asTyped(adviseRestore(store.file), program);
 }
 
 /** How often agents tried to answer the questions that are shown first. */
