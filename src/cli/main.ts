@@ -6,6 +6,7 @@ import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
+import { requireReadableArguments } from "./terminal/decode-text.ts";
 import { VERSION } from "./version.ts";
 import { type FirstExchange, type ProcessWorld, contextOfProcess } from "./process.ts";
 
@@ -33,6 +34,7 @@ export async function main(argv: readonly string[], world: ProcessWorld): Promis
 }
 
 async function dispatch(argv: readonly string[], world: ProcessWorld) {
+  requireReadableArguments(argv);
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);

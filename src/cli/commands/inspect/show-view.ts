@@ -91,6 +91,7 @@ function runLines(view: ShowView, pending: Question | undefined) {
     ["External id", run.externalId],
     ["Repository", run.repo && sayFact(run, "repo", run.repo)],
     ["Branch", run.branch],
+    ["Issue", run.issue && sayIssue(run.issue)],
     ["Labels", run.labels.length > 0 ? sayFact(run, "labels", run.labels.join(", ")) : undefined],
     ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
@@ -104,11 +105,38 @@ function runLines(view: ShowView, pending: Question | undefined) {
   return [
     `Task #${run.number}: ${oneLine(run.name)}`,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${oneLine(value)}`])),
+    ...reportLines(view),
     ...(away ? ["", ...awayLines(run, away, now, program)] : []),
     ...(away && view.isCarried
       ? [`Its session is on this machine. Continue it yourself: ${program} takeover ${run.number}`]
       : []),
   ];
+}
+
+/** The details and issues that the agent reported at its end. */
+function reportLines({ run, width }: ShowView) {
+  const { details, issues = [] } = run.result ?? {};
+  return [
+    ...(details === undefined
+      ? []
+      : ["Details:", ...wrap(sanitise(details).trim(), width - 2).map((line) => `  ${line}`)]),
+    ...(issues.length === 0 ? [] : ["Issues:", ...issues.map((issue) => `  - ${oneLine(issue)}`)]),
+  ];
+}
+
+function sayIssue({ repo = "", number }: NonNullable<Question["issue"]>) {
+  return `${repo}#${number}`;
+}
+
+/** The channels that a question names: `github, slack #agents (mentions @ada)`. */
+function notifyLine({ notify }: Question) {
+  if (notify.length === 0) return [];
+  const told = notify.map(({ channel, address, mention = [] }) => {
+    const whom = mention.length > 0 ? ` (mentions ${mention.join(", ")})` : "";
+    const where = address === undefined ? "" : ` ${address.replace(/^(?=\d+$)/, "#")}`;
+    return oneLine(`${channel}${where}${whom}`);
+  });
+  return [`Asks to notify: ${told.join(", ")}.`];
 }
 
 /** How a run goes on that waits for a person, but not for an answer. */
@@ -126,6 +154,8 @@ function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
     ...dueLine(read, view),
     ...sayVotes(read).map((line) => `${line}.`),
     ...sayAgentTries(view.agentTries?.get(question.id), run, view.program),
+    ...(question.issue ? [`Issue: ${sayIssue(question.issue)}`] : []),
+    ...notifyLine(question),
     ...peopleLines(question, view),
     ...(view.work === undefined
       ? []
