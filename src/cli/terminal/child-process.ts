@@ -88,7 +88,8 @@ export function readLine(
     };
     lines.once("line", leave);
     lines.once("close", () => resolve(undefined));
-    lines.once("SIGINT", () => leave());
+    // The terminal is in raw mode and sends a character for Ctrl-C: without a signal it would be an empty line.
+    lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
     signal?.addEventListener("abort", () => leave(), { once: true });
     if (signal?.aborted) leave();
   });

@@ -5,7 +5,7 @@ import { groupVotes } from "../../core/answer/vote.ts";
 import { actorName } from "../../core/people/actor.ts";
 import { consequenceAt } from "../../core/people/inbox.ts";
 import { isDenial } from "../../core/question/approval.ts";
-import { type Content, type Item, recommendedOption } from "../../core/question/content.ts";
+import { type Content, type Item, offersOther, recommendedOption } from "../../core/question/content.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import { describePolicy } from "../../core/question/timeout.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -25,11 +25,6 @@ export function sayChoices(item: Item): string {
 export function choicesOf(item: Item): string[] {
   const labels = item.options.map((option) => `${oneLine(option.label)}${option.recommended ? " (recommended)" : ""}`);
   return offersOther(item) ? [...labels, OTHER] : labels;
-}
-
-/** Says whether the list of choices ends with our own "Other". */
-export function offersOther({ allowText, options }: Item): boolean {
-  return allowText && options.length > 0 && !options.some(({ label }) => label.trim().toLowerCase() === "other");
 }
 
 /** `due in 5h 12m, then uses "Redis"`; undefined without a deadline. */

@@ -24,7 +24,6 @@ import type { QuestionCard } from "../next/next-state.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { getEditor, draftFile, findDraft, keepDraft, removeDraft } from "./answer-edit.ts";
 import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
-import { requireNumber } from "./option-number.ts";
 
 const DRAFT = "all";
 
@@ -128,7 +127,6 @@ async function takeAll(
 /** Sends one answer to all runs that asked the question; returns their number. */
 async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work) {
   const { context } = work;
-  requireNumber(read, entry.answer);
   const confirmed =
     read.question.risk === "high" && entry.confirm === confirmationWord(read.question.title, read.run.name);
   const input = AnswerInput.parse({

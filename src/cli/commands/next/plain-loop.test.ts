@@ -38,6 +38,14 @@ describe("askd next by prompts", () => {
     expect(all.shown).toMatch(/Nothing is waiting for you\.\n$/);
   });
 
+  test("refuses a number that is no option, and asks again", async () => {
+    const scene = new Scene();
+    await scene.ask({}, MCP);
+    const { shown } = await next(scene, ["99", "2"]);
+    expect(shown).toContain("There is no option 99; choose 1 Redis, 2 Memcached");
+    expect(shown).toContain("Answered: Memcached.");
+  });
+
   test("sends nothing when it is interrupted at its last question, and exits with 130", async () => {
     const scene = new Scene();
     await askThrice(scene);
