@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 
 const PACKAGE = "@photostructure/sqlite";
 /** Alpine uses another C library and needs another file, which the package finds. */
@@ -31,6 +32,14 @@ interface Driver {
 export function openDatabase(path: string, options: { readOnly?: boolean } = {}): Database {
   const { DatabaseSync } = loadDriver();
   const database = new DatabaseSync(path, { ...options, timeout: 0 });
+  opened.add(realpathSync(path));
+  return database;
+}
+
+/** Opens a file that nobody can change, as on a read-only disk: SQLite needs neither a lock nor a log beside it. */
+export function openFixedDatabase(path: string): Database {
+  const { DatabaseSync } = loadDriver();
+  const database = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true, timeout: 0 });
   opened.add(realpathSync(path));
   return database;
 }

@@ -37,6 +37,22 @@ class NextStage {
   }
 }
 
+test.each([
+  ["an answer", CACHE, "./askd answer 1", "Your answer:"],
+  ["a confirmation", [...CACHE, "--risk", "high"], "./askd answer 1 1", "to confirm:"],
+  ["an answer that is followed", CACHE, "./askd answer 1 --wait", "Your answer:"],
+  ["the plain form of next", CACHE, "ASKD_ACCESSIBLE=1 ./askd next", "Your answer"],
+  ["init", CACHE, "./askd init --client claude --scope project", "Go ahead?"],
+] as const)("Ctrl-C at the prompt of %s exits with 130 and answers nothing", async (_, ask, command, prompt) => {
+  const stage = await new NextStage().ask([...ask]);
+  const { terminal } = stage;
+  terminal.enter(`${command}; echo "exit was $?"`);
+  await terminal.shows(prompt);
+  terminal.press("C-c");
+  await terminal.shows("exit was 130");
+  expect(await stage.answers()).toMatchObject([{ status: "pending" }]);
+});
+
 describe("askd next on a terminal", () => {
   test("takes three answers by keys: a choice, several, and words with umlauts and a paste of two lines", async () => {
     const stage = await new NextStage().ask(CACHE, RULES, NAME);
@@ -161,8 +177,8 @@ describe("askd next on a terminal", () => {
     terminal.press("Enter");
     await terminal.shows("3 runs ask this.");
     terminal.press("Enter");
-    await terminal.shows("3 runs ask this. Answer all? [Y/n]");
-    terminal.press("Enter");
+    await terminal.shows("3 runs ask this. Answer all of them? [y/N]");
+    terminal.press("y");
     await terminal.shows(/Nothing is waiting for you\.\n\$/);
     expect(await stage.answers()).toMatchObject([
       ...Array.from({ length: 3 }, () => ({ status: "answered", answers: { 1: { values: ["redis"] } } })),

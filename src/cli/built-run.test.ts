@@ -48,6 +48,24 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a run that asks by a marker", () => {
+  test("continues the trace of its caller, and does not show its marker as a summary", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    const trace = "0af7651916cd43dd8448eb211c80319c";
+    await at.typeWith({ TRACEPARENT: `00-${trace}-b7ad6b7169203331-01` }, "run", "--", "./agent.sh");
+    await at.state("1", "waiting_input");
+    const audit = await at.type("audit", "1", "--json");
+    expect(JSON.parse(audit.stdout.toString("utf8"))).toContainEqual(
+      expect.objectContaining({
+        type: "question.asked",
+        detail: expect.objectContaining({ trace: expect.stringContaining(trace) }),
+      }),
+    );
+    const shown = (await at.type("show", "1")).stdout.toString("utf8");
+    expect(shown).toContain("Redis or Memcached?");
+    expect(shown).not.toContain("<<ASK_HUMAN>>");
+  });
+
   test("is parked with its work untouched, answered, and resumed in the background to its end", async () => {
     const at = new BuiltScene();
     at.program("agent.sh", ASKS);

@@ -441,7 +441,7 @@ describe("status with more than it shows", () => {
     const scene = new Scene();
     for (let index = 0; index < 103; index += 1) await scene.ask({ question: `Question ${index}?` });
     const page = (await type(scene, ["status"])).stdout;
-    expect(page).toContain("  … and 3 more. See them: askd list\n");
+    expect(page).toContain(" more: askd list --awaiting\n");
     expect(page).toContain("103 waiting");
     expect((await type(scene, ["status", "--short"])).stdout).toMatch(/^\?103 /);
     const shown: { waiting: unknown[]; waiting_total: number } = JSON.parse(
@@ -501,6 +501,7 @@ describe("a number that is no option", () => {
     ["as an argument", ["answer", "1", "99"], {}],
     ["in a file", ["answer", "1", "-F", "-"], piped("99\n")],
     ["on stdin", ["answer", "1", "-"], piped("99\n")],
+    ["by -c", ["answer", "1", "-c", "99"], {}],
     ["in the editor", ["answer", "1", "--edit"], edited((text) => `${text}99\n`)],
     [
       "in one file for all",

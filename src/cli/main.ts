@@ -7,6 +7,7 @@ import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
 import { stayUntilDone } from "./stay.ts";
+import { requireReadableArguments } from "./terminal/decode-text.ts";
 import { VERSION } from "./version.ts";
 import { type FirstExchange, type ProcessWorld, contextOfProcess } from "./process.ts";
 
@@ -37,6 +38,7 @@ export async function main(argv: readonly string[], world: ProcessWorld): Promis
 }
 
 async function dispatch(argv: readonly string[], world: ProcessWorld) {
+  requireReadableArguments(argv);
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);

@@ -14,7 +14,7 @@ import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
 import { usesScreenReader } from "./terminal/screen-reader.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { findPaths, homeVariables, sayStore, findConfigFile } from "./paths.ts";
+import { type StorePlace, findPaths, homeVariables, sayStore, findConfigFile } from "./paths.ts";
 import { mayUseColour, styleFor } from "./terminal/terminal.ts";
 import type { ProcessWorld } from "./process.ts";
 import { oneLine } from "./view/sanitise.ts";
@@ -60,7 +60,8 @@ export async function makeContext(
         stateDir: options?.runs ? place.stateDir : undefined,
         patience: options?.waits && { ...options.waits, onAway },
       });
-      if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
+      const isReadOnly = await warnIfReadOnly(place.store, (text) => void (flags.quiet || world.stderr.write(text)));
+      if (place.store.kind !== "server" && !options?.isReading && !isReadOnly) await engine.doDue();
       return engine;
     },
     inHome: (dir) => makeContext({}, { ...world, cwd: dir, env: { ...world.env, ...homeVariables(dir) } }, command),
@@ -73,6 +74,17 @@ export async function makeContext(
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };
+}
+
+/** Says whether the store can only be read, and tells the person so. */
+async function warnIfReadOnly(store: StorePlace, write: (text: string) => unknown) {
+  if (store.kind !== "sqlite") return false;
+  const { findReadOnly } = await import("../store/sqlite/read-only.ts");
+  const part = findReadOnly(store.file);
+  if (!part) return false;
+  const where = part === "disk" ? "is on a read-only disk" : "cannot be written by you";
+  write(`warning: ${store.file} ${where}: it can be read, but nothing can be asked or answered\n`);
+  return true;
 }
 
 /** `--jq` implies `--json`. */

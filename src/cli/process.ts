@@ -147,7 +147,11 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
 
 /** Loaded on use: most commands open no file but the store. */
 const FILES: Pick<ProcessWorld, "readFile" | "writeFile" | "removeFile"> = {
-  readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
+  readFile: async (path) => {
+    const { readFile: readBytes } = await import("node:fs/promises");
+    const { decodeText } = await import("./terminal/decode-text.ts");
+    return decodeText(await readBytes(path), path);
+  },
   writeFile: async (path, text) => {
     const { mkdir, writeFile } = await import("node:fs/promises");
     await mkdir(dirname(path), { recursive: true });

@@ -28,8 +28,16 @@ export function findProgram({ env, cwd, platform, bin }: Start): string {
   return quoteShellWord(path.startsWith("..") || near.length > bin.length ? bin : near);
 }
 
-/** Says whether a folder of PATH has this program under its name. */
+/** Says whether a folder of PATH has this program under its name; one that cannot be read does not. */
 function holds(dir: string, bin: string, platform: NodeJS.Platform) {
+  try {
+    return hasProgram(dir, bin, platform);
+  } catch {
+    return false;
+  }
+}
+
+function hasProgram(dir: string, bin: string, platform: NodeJS.Platform) {
   const inside = platform === "win32" ? join(dir, IN_PACKAGE, "..", "askd", "bin", "askd") : join(dir, "askd");
   const found = statSync(inside, { throwIfNoEntry: false });
   if (!found?.isFile()) return false;

@@ -49,7 +49,7 @@ describe("an answer that only a person can bring to its agent", () => {
     expect((await typed(["show", "1"])).stdout).toContain(`Status: answered, waiting for you\nNext: ${WAY_ON}\n`);
     expect((await typed(["runs", "list"])).stdout).toContain("#1  answered, waiting for you  gemini");
     const status = (await typed(["status"])).stdout;
-    expect(status).toMatch(/^ANSWERED, WAITING FOR YOU:\n {2}#1 .*\(Gemini CLI\)\n {6}Go on in its session: cd/m);
+    expect(status).toMatch(/^ANSWERED, NOT RESUMED:\n {2}#1 .*\(Gemini CLI\)\n {6}Go on in its session: cd/m);
     expect(status).not.toMatch(/RUNNING|Nothing is waiting/);
     expect((await typed(["status", "--short"])).stdout).toBe("?0 ▶0\n");
     const happened = await typed(["watch", "--since", "1h", "--type", "run.resuming", "--limit", "1"]);

@@ -99,7 +99,10 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     waiting: [],
     waitingTotal: over.waiting?.length ?? 0,
     mostShown: 100,
+    rows: 50,
+    agentTries: new Map(),
     answered: [],
+    loggedOut: [],
     running: [],
     queued: [],
     failing: [],
@@ -107,6 +110,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     damage: [],
     failed: [],
     completed: [],
+    cancelled: [],
     usage: new Map(),
     isFirstUse: false,
     ...over,
@@ -136,8 +140,8 @@ FAILING:
   test("shows a run whose agent has to be logged in among those that wait for a person", () => {
     const run = aRun({ number: 6, name: "add-caching", status: "blocked", reason: "not_logged_in" });
     const line = "Log in to Claude Code on here, then: askd runs resume 6";
-    expect(renderStatus(aStatus({ answered: [{ run, wayOn: { line } }] }), styleFor("off"))).toBe(
-      `ANSWERED, WAITING FOR YOU:\n  #6 add-caching (Claude Code, not logged in)\n      ${line}\n`,
+    expect(renderStatus(aStatus({ loggedOut: [{ run, wayOn: { line } }] }), styleFor("off"))).toBe(
+      `NOT LOGGED IN:\n  #6 add-caching (Claude Code)\n      ${line}\n`,
     );
   });
 

@@ -106,7 +106,7 @@ function listQueueChecks(store: Store | undefined, context: DoctorContext): Chec
   };
   return [
     { what: "the queue", area: "queue", look: () => checkQueue(store, at) },
-    { what: "the files of the store", area: "store", look: () => checkDamage(store) },
+    { what: "the files of the store", area: "store", look: () => checkDamage(store, context.store) },
     { what: "the clock", area: "store", look: () => checkClockJumps(store) },
     { what: "the worker", area: "queue", look: () => checkWorker(store, context) },
     { what: "the machines", area: "queue", look: () => checkMachines(machinesIn(store), context.host) },

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -56,6 +56,43 @@ describe("a server", () => {
     expect(await ward.troubles({ nowMs: () => Date.now() - HOUR_MS })).toContainEqual(
       expect.stringContaining("behind the one of the server"),
     );
+  });
+
+  test("is known by its process and address alone, as a server that was found again is written down", async () => {
+    const ward = new Ward();
+    const { url } = await aServer();
+    const file = writeWord(ward, { url, pid: process.pid });
+    expect(await ward.troubles()).toEqual([]);
+    await ward.fix();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test("that was killed gives way to another one that answers, whose record stays", async () => {
+    const ward = new Ward();
+    const { url, port } = await aServer();
+    const file = writeWord(ward, { pid: await aDeadPid(), url: "http://127.0.0.1:2" });
+    const own = join(ward.runtimeDir, "server", `server-${process.pid}-${port}.json`);
+    writeFileSync(own, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
+    expect(await ward.troubles()).toEqual([
+      `stale_file: the server at http://127.0.0.1:2 is gone; the one at ${url} answers and is not found by its file`,
+    ]);
+    expect(await ward.fix()).toEqual({ fixed: ["stale_file"], left: [] });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ url, pid: process.pid });
+    expect(existsSync(own)).toBe(true);
+    expect(await ward.troubles()).toEqual([]);
+  });
+
+  test("that was killed on the same port is not taken for the one that answers there now", async () => {
+    const ward = new Ward();
+    const { url, port } = await aServer();
+    const dead = await aDeadPid();
+    const file = writeWord(ward, { pid: dead, url: "http://127.0.0.1:2" });
+    for (const pid of [dead, process.pid]) {
+      const own = join(ward.runtimeDir, "server", `server-${pid}-${port}.json`);
+      writeFileSync(own, JSON.stringify({ url, pid }), { mode: 0o600 });
+    }
+    await ward.fix();
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ url, pid: process.pid });
   });
 
   test("that died leaves a file, which is found and taken away", async () => {

@@ -1,16 +1,14 @@
 import { readdir, rm, readFile, readlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { z } from "zod";
 import { findIdentity } from "../agents/process/process-identity.ts";
 import { SECOND_MS } from "../core/instant.ts";
-import { serverFiles } from "../server/local-token.ts";
+import { findOther, findWord, replaceByOther, serverFiles } from "../server/local-token.ts";
 import { readPrivate } from "../server/private-file.ts";
 import type { Finding } from "./finding.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import { type ServerAnswer, askServer } from "./server-answer.ts";
 import { compareClocks } from "./store/inspect.ts";
 
-const ServerFile = z.object({ pid: z.int().positive(), port: z.int(), url: z.string() });
 /** A draft left by a process that died while writing: the file's name and the pid. */
 const DRAFT = /^(?:server\.json|token)\.(\d+)$/;
 
@@ -37,15 +35,13 @@ async function checkRemote(url: string, at: ServerCheckContext): Promise<Finding
 /** Checks this user's server at its published address. */
 async function checkOwn(at: ServerCheckContext): Promise<Finding[]> {
   const file = serverFiles(at.runtimeDir).address;
-  const text = await readPrivate(file);
-  if (text === undefined) {
+  if ((await readPrivate(file)) === undefined) {
     return [{ code: "server_off", area: "server", level: "off", text: "not running; start it with askd serve" }];
   }
-  const word = ServerFile.safeParse(parse(text));
-  if (!word.success) return [stale(file, `${file} cannot be read`)];
-  const { pid, url } = word.data;
-  if (!(await findIdentity(pid)))
-    return [stale(file, `the server at ${url} (process ${pid}) is gone, its file is not`)];
+  const word = await findWord(at.runtimeDir);
+  if (!word) return replaced(at, file, `${file} cannot be read`);
+  const { pid, url } = word;
+  if (!(await findIdentity(pid))) return replaced(at, file, `the server at ${url} is gone`, ", its file is not");
   const from = at.nowMs();
   const answer = await askServer(url);
   switch (answer.is) {
@@ -62,8 +58,17 @@ async function checkOwn(at: ServerCheckContext): Promise<Finding[]> {
         },
       ];
     default:
-      return [stale(file, `no askd answers at ${url}, where its file says it is`)];
+      return replaced(at, file, `no askd answers at ${url}`, ", where its file says it is");
   }
+}
+
+/** A record without its server: another one that answers takes its place, else the record goes. */
+async function replaced(at: ServerCheckContext, file: string, what: string, alone = ""): Promise<Finding[]> {
+  const other = await findOther(at.runtimeDir);
+  if (!other) return [stale(file, `${what}${alone}`)];
+  const text = `${what}; the one at ${other.url} answers and is not found by its file`;
+  const repair = async () => void (await replaceByOther(at.runtimeDir));
+  return [{ code: "stale_file", area: "server", level: "problem", text, fix: "askd doctor --fix", repair }];
 }
 
 function describeServer(
@@ -134,15 +139,6 @@ function stale(file: string, text: string): Finding {
 
 function describeWrongAnswer({ is }: ServerAnswer): string {
   return is === "silent" ? "does not answer" : "is not an askd server";
-}
-
-function parse(text: string): unknown {
-  try {
-    const raw: unknown = JSON.parse(text);
-    return raw;
-  } catch {
-    return undefined; // what is cut off is not what a server wrote
-  }
 }
 
 const LISTENS = "0A";

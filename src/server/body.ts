@@ -86,7 +86,7 @@ async function read(context: Context, { signed, strangers }: { signed: Slots; st
   const tokenId = context.get("tokenId");
   const free = tokenId === undefined ? strangers.take(context.get("address"), bytes) : signed.take(tokenId, bytes);
   try {
-    return await (declared === undefined ? readChunks(context, mostBytes) : context.req.text());
+    return decode(await (declared === undefined ? readChunks(context, mostBytes) : context.req.arrayBuffer()));
   } catch (error) {
     if (error instanceof Refusal) throw error;
     // The caller left, or the server ended a connection that was too slow.
@@ -106,7 +106,16 @@ async function readChunks({ req }: Context, mostBytes: number) {
     requireBytes(bytes, mostBytes);
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
+}
+
+/** Refuses what is not UTF-8: replacing what cannot be read would change an answer. */
+function decode(bytes: ArrayBuffer | Uint8Array) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Refusal("bad_input", "The request is not UTF-8 text", { hint: "Send it as UTF-8", cause });
+  }
 }
 
 /** The declared content type. */

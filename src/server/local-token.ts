@@ -37,8 +37,11 @@ function ownFile(runtimeDir: string, { url, pid }: ServerWord) {
   return join(dirname(serverFiles(runtimeDir).address), `server-${pid}-${new URL(url).port}.json`);
 }
 
-/** Leaves word of a server that has started: from now on this one is found. */
+/** Leaves word of a server that has started: from now on this one is found, and no killed one at its address. */
 export async function announceServer(runtimeDir: string, word: ServerWord): Promise<void> {
+  for (const { file, word: other } of await listWords(runtimeDir)) {
+    if (other.url === word.url && !isProcess(other.pid)) await removePrivate(file);
+  }
   await replacePrivate(ownFile(runtimeDir, word), JSON.stringify(word));
   await replacePrivate(serverFiles(runtimeDir).address, JSON.stringify(word));
 }
@@ -50,19 +53,34 @@ export async function withdrawServer(runtimeDir: string, word: ServerWord): Prom
 }
 
 /** Puts a server that answers in the place of the one that is gone; without any the address is removed. */
-async function replaceByOther(runtimeDir: string) {
+export async function replaceByOther(runtimeDir: string): Promise<string | undefined> {
   const { address } = serverFiles(runtimeDir);
-  const dir = dirname(address);
-  for (const name of (await readdir(dir)).filter((each) => OWN_FILE.test(each)).sort()) {
-    const word = await readWord(join(dir, name));
-    if (word && (await findHealth(word.url)) === "ok") {
-      await replacePrivate(address, JSON.stringify(word));
-      return word.url;
-    }
-    if (word && !isProcess(word.pid)) await removePrivate(join(dir, name));
+  const other = await findOther(runtimeDir);
+  for (const { file, word } of await listWords(runtimeDir)) {
+    if (!isProcess(word.pid) && !(other && isSame(word, other))) await removePrivate(file);
   }
-  await removePrivate(address);
+  if (other) await replacePrivate(address, JSON.stringify(other));
+  else await removePrivate(address);
+  return other?.url;
+}
+
+/** Finds a server that answers by the files that servers keep of their own. */
+export async function findOther(runtimeDir: string): Promise<ServerWord | undefined> {
+  const words = (await listWords(runtimeDir)).map(({ word }) => word);
+  // A killed server may have had the address of one that answers now; one in a container has process numbers of its own.
+  const [alive, others] = [words.filter(({ pid }) => isProcess(pid)), words.filter(({ pid }) => !isProcess(pid))];
+  for (const word of [...alive, ...others]) if ((await findHealth(word.url)) === "ok") return word;
   return undefined;
+}
+
+/** The files that servers keep of their own. */
+async function listWords(runtimeDir: string) {
+  const dir = dirname(serverFiles(runtimeDir).address);
+  const names = (await readdir(dir).catch(() => [])).filter((each) => OWN_FILE.test(each)).sort(); // none before the first
+  const words = await Promise.all(
+    names.map(async (name) => ({ file: join(dir, name), word: await readWord(join(dir, name)) })),
+  );
+  return words.flatMap(({ file, word }) => (word ? [{ file, word }] : []));
 }
 
 function isSame(one: ServerWord | undefined, other: ServerWord) {
@@ -77,9 +95,18 @@ export async function findWord(runtimeDir: string): Promise<ServerWord | undefin
 async function readWord(file: string): Promise<ServerWord | undefined> {
   const word = await readPrivate(file);
   if (word === undefined) return undefined;
-  const parsed: unknown = JSON.parse(word);
+  const parsed = parseJson(word);
   if (parsed === null || typeof parsed !== "object" || !("url" in parsed) || !("pid" in parsed)) return undefined;
   return { url: String(parsed.url), pid: Number(parsed.pid) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return parsed;
+  } catch {
+    return undefined; // cut off: no server wrote that
+  }
 }
 
 /** Where the server of this user answers. A server that was killed leaves its files behind, which are removed. */

@@ -60,6 +60,25 @@ test("a session waits, is answered, and resumes by itself", async () => {
   expect((await at.send("POST", "/sessions/s-1/answer", { token, body })).status).toBe(409);
 });
 
+test("a question whose deadline passed is expired, in the words of sessions", async () => {
+  const { question } = await parked();
+  expect((await at.send("GET", "/sessions/s-1", { token })).body["last_question"]).toMatchObject({ status: "pending" });
+  await at.scene.pass(3 * HOUR_MS);
+  expect((await at.send("GET", "/sessions/s-1", { token })).body).toMatchObject({
+    status: "failed",
+    pending_question: null,
+    last_question: {
+      question_id: question.id,
+      session_id: "s-1",
+      status: "expired",
+      answer: null,
+      answered_at: null,
+      created_at: "2026-01-01T12:00:00.000Z",
+      expires_at: "2026-01-01T14:00:00.000Z",
+    },
+  });
+});
+
 test("a session whose machine is away is not said to resume before that is back", async () => {
   const { question } = await parked();
   await at.scene.pass(HOUR_MS);
@@ -108,4 +127,14 @@ test("the stream of a session speaks of its questions in its own words", async (
       data: { type: "question_answered", data: { question_id: question.id, answer: "Redis" } },
     },
   ]);
+});
+
+test("a body that is not UTF-8 is refused, and nothing is answered", async () => {
+  const { question } = await parked();
+  const body = Buffer.from(`{"question_id":"${question.id}","answer":"F\u00fcr sp\u00e4ter"}`, "latin1");
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const reply = await fetch(`${at.url}/sessions/s-1/answer`, { method: "POST", headers, body });
+  expect(reply.status).toBe(400);
+  expect(await reply.json()).toMatchObject({ detail: expect.stringContaining("The request is not UTF-8 text") });
+  expect((await at.scene.engine.read(question.id)).question.status).toBe("pending");
 });

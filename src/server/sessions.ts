@@ -117,6 +117,22 @@ async function viewSession(call: RestCall, run: Run): Promise<object> {
     reason: run.reason ?? null,
     created_at: run.createdAt,
     pending_question: await viewPending(call, run),
+    last_question: run.lastQuestionId ? viewRecord(run, await call.engine.read(run.lastQuestionId)) : null,
+  };
+}
+
+/** A question as sessions keep it: one whose deadline has passed is `expired`. */
+function viewRecord(run: Run, read: QuestionSnapshot): object {
+  const { status, answer, answered_at: answeredAt } = viewCheck(read);
+  return {
+    question_id: read.question.id,
+    session_id: findAgentSession(run) ?? run.id,
+    questions: questionsOf(read),
+    answer: answer ?? null,
+    status: status === "timeout" ? "expired" : status,
+    created_at: read.question.askedAt,
+    answered_at: answeredAt ?? null,
+    expires_at: read.question.dueAt ?? null,
   };
 }
 

@@ -30,6 +30,13 @@ const LESS = "<".charCodeAt(0);
 /** Characters that can follow `<<` in a token; all others are skipped at once. */
 const THIRD = new Set(TOKENS.map(({ text }) => text.charCodeAt(2)));
 
+const MARKED = new RegExp(KINDS.map(({ open, close }) => `${open}[^]*?${close}`).join("|"), "g");
+
+/** The words of an agent without the questions that they mark: those are shown as questions. */
+export function withoutMarkers(words: string): string {
+  return words.replace(MARKED, "");
+}
+
 /** A find: the question as the agent wrote it, or a warning for the log. */
 export type MarkerQuestion = { kind: "question"; input: Json } | { kind: "warning"; text: string };
 

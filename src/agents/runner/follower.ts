@@ -1,5 +1,6 @@
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import { type RunOwner, endOwnedRun } from "../../core/run/run-ownership.ts";
+import { withoutMarkers } from "../marker/marker.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import type { RunId } from "../../core/id.ts";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
@@ -208,7 +209,8 @@ export class Follower {
   async #ask(raw: unknown, via: "marker" | "result"): Promise<boolean> {
     const { engine, rules, runId, by, note, launch } = this.#deps;
     try {
-      const input = parseAsk(raw, { via }, rulesForRun(launch.env, rules), await engine.now());
+      const traceparent = launch.env["TRACEPARENT"];
+      const input = parseAsk(raw, { via, traceparent }, rulesForRun(launch.env, rules), await engine.now());
       const key = `${via}:${by.epoch}`;
       await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#actor, { runId, epoch: by.epoch });
       await this.#mirror();
@@ -308,11 +310,14 @@ export class Follower {
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
     const isKilled = exitCode !== undefined && KILLED.has(exitCode);
-    if (ended && (!exitCode || isKilled || ended.status !== "completed")) return ended;
+    if (ended && (!exitCode || isKilled || ended.status !== "completed")) {
+      const summary = ended.summary && withoutMarkers(ended.summary).trim();
+      return { ...ended, summary: summary || undefined };
+    }
     if (exitCode === undefined) return { status: "failed", reason: "worker_lost" };
     if (isKilled)
       return { status: "failed", reason: "agent_killed", summary: `It was ended by signal ${exitCode - SIGNALLED}` };
-    const summary = lastWords.trim().slice(-SUMMARY_CHARS);
+    const summary = withoutMarkers(lastWords).trim().slice(-SUMMARY_CHARS);
     if (exitCode === 0) return { status: "completed", ...(summary && { summary }) };
     const complaint = (await findFileText(epochFile(this.#deps.runDir, this.#deps.by.epoch, "err")))
       ?.trim()

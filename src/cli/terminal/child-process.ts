@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { Refusal } from "../../core/refusal.ts";
 import type { Child, Detached } from "../context.ts";
+import { decodeText } from "./decode-text.ts";
 
 /** How long to wait for the first byte of a redirected input. */
 const FIRST_BYTE_MS = 1_000;
@@ -52,7 +53,7 @@ export async function readAll(stream: NodeJS.ReadStream, limitBytes: number): Pr
     if (bytes > limitBytes) throw new Refusal("too_large", `The input is longer than ${limitBytes} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return decodeText(Buffer.concat(chunks), "The input");
 }
 
 /**
@@ -87,7 +88,8 @@ export function readLine(
     };
     lines.once("line", leave);
     lines.once("close", () => resolve(undefined));
-    lines.once("SIGINT", () => leave());
+    // The terminal is in raw mode and sends a character for Ctrl-C: without a signal it would be an empty line.
+    lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
     signal?.addEventListener("abort", () => leave(), { once: true });
     if (signal?.aborted) leave();
   });

@@ -1,7 +1,12 @@
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
-import { type Content, type Item, recommendedOption } from "../../core/question/content.ts";
-import type { Question } from "../../core/question/question.ts";
+import { answerText } from "../../core/answer/match.ts";
+import { groupVotes } from "../../core/answer/vote.ts";
+import { actorName } from "../../core/people/actor.ts";
+import { consequenceAt } from "../../core/people/inbox.ts";
+import { isDenial } from "../../core/question/approval.ts";
+import { type Content, type Item, offersOther, recommendedOption } from "../../core/question/content.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
 import { describePolicy } from "../../core/question/timeout.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { quoted } from "./run-text.ts";
@@ -22,20 +27,44 @@ export function choicesOf(item: Item): string[] {
   return offersOther(item) ? [...labels, OTHER] : labels;
 }
 
-/** Says whether the list of choices ends with our own "Other". */
-export function offersOther({ allowText, options }: Item): boolean {
-  return allowText && options.length > 0 && !options.some(({ label }) => label.trim().toLowerCase() === "other");
-}
-
 /** `due in 5h 12m, then uses "Redis"`; undefined without a deadline. */
 export function sayDue(
   { question, content }: Pick<QuestionSnapshot, "question" | "content">,
   now: Instant,
 ): string | undefined {
-  if (question.dueAt === undefined) return undefined;
-  const leftMs = msBetween(now, question.dueAt);
+  const deadline = findDeadline({ question, content });
+  if (!deadline) return undefined;
+  const leftMs = msBetween(now, deadline.at);
   const due = leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now";
-  return `${due}, then ${sayThen(question, content)}`;
+  return `${due}, then ${deadline.then}`;
+}
+
+/** When silence has a consequence, and which; the end of a hold after which the agent goes on by itself counts. */
+export function findDeadline({
+  question,
+  content,
+}: Pick<QuestionSnapshot, "question" | "content">): { at: Instant; then: string } | undefined {
+  const hold = isPending(question) ? question.hold : undefined;
+  const at = consequenceAt({ dueAt: question.dueAt, hold });
+  if (at === undefined) return undefined;
+  const goesOn = hold?.after === "proceed" && at === hold.until;
+  return {
+    at,
+    then: goesOn ? describePolicy({ ...question, onTimeout: { do: "proceed" } }) : sayThen(question, content),
+  };
+}
+
+/** The votes so far, `1 of 2 approved, by ada`; none where one person decides. */
+export function sayVotes({ question, content }: Pick<QuestionSnapshot, "question" | "content">): string[] {
+  const { need } = question.approvals;
+  if (need < 2) return [];
+  if (question.votes.length === 0) return [`${need} people have to agree; nobody has voted yet`];
+  return groupVotes(question.votes).map((votes) => {
+    const { items } = votes[0].answer;
+    const chose = `chose ${quoted(oneLine(answerText(content, items)))}`;
+    const did = question.kind !== "approval" ? chose : isDenial(content, items) ? "denied" : "approved";
+    return `${votes.length} of ${need} ${did}, by ${votes.map(({ by }) => oneLine(actorName(by))).join(", ")}`;
+  });
 }
 
 /** The action at the deadline, with the label of the default. */

@@ -2,7 +2,7 @@ import { type Instant, msBetween } from "../../core/instant.ts";
 import { type Actor, channelName } from "../../core/people/actor.ts";
 import type { PendingQuestion } from "../../core/question/question.ts";
 import { machineName } from "../../core/run/machine.ts";
-import { type Run, type RunStatus, isAnswerUntaken } from "../../core/run/run.ts";
+import { type Run, type RunStatus, isAnswerHeldBack, isAnswerUntaken } from "../../core/run/run.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import { pluralize } from "../../core/text/plural.ts";
 import { type RunFact, type RunFacts, isUnverified } from "../../core/trail/fact-source.ts";
@@ -20,6 +20,9 @@ const TASK_WORDS: Partial<Record<RunStatus, string>> = {
 
 /** The status of a run whose answer only a person can deliver. */
 export const UNTAKEN = "answered, waiting for you";
+
+/** The status of a run whose answer was stored without resuming it. */
+export const NOT_RESUMED = "answered, not resumed";
 
 /** The warning about a run whose agent printed a question that could not be read. */
 const MAY_HAVE_ASKED = "may have asked: see the log";
@@ -46,6 +49,7 @@ export function argumentOf(run: Run): string {
 export function sayRun(run: Run, pending: PendingQuestion | undefined, now: Instant): string {
   const word = run.externalId === undefined ? run.status : (TASK_WORDS[run.status] ?? run.status);
   if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
+  if (isAnswerHeldBack(run)) return `${word} (${NOT_RESUMED})`;
   if (run.mayHaveAsked !== undefined) return `${word} (${[run.reason, MAY_HAVE_ASKED].filter(Boolean).join(", ")})`;
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
   if (run.resumesAt !== undefined) {
@@ -66,6 +70,12 @@ export function sayFact(run: RunFacts, fact: RunFact, said: string): string {
 /** The instruction for a run whose agent is not logged in. */
 export function sayLogin(run: Run, program: string): string {
   return `Log in to ${sayAgent(run.agent)} on ${oneLine(machineName(run.host))}, then: ${program} runs resume ${run.number}`;
+}
+
+/** The command that resumes a run whose answer was stored without resuming it. */
+export function adviseResume(run: Run, program: string): { line: string; command: string } {
+  const command = `${program} runs resume ${argumentOf(run)}`;
+  return { line: `Resume it: ${command}`, command };
 }
 
 /** `5 turns, $0.12`, as far as known; undefined if nothing was counted. */

@@ -37,6 +37,29 @@ describe("one item", () => {
     expect(match(CACHE, answer)).toEqual({ "1": { values: [value] } });
   });
 
+  test.each([
+    { answer: "99" },
+    { items: { 1: { values: [], text: "99" } } },
+    { items: { 1: { values: [], text: "3" } } },
+  ])("refuses a number that no option has, said as %j, unless it is meant as it stands", (given) => {
+    const input = AnswerInput.parse(given);
+    expect(() => matchAnswer(content(CACHE), input, DEFAULT_LIMITS)).toThrow(/no option 99|needs an answer/);
+    const meant = matchAnswer(content(CACHE), { ...input, verbatim: true }, DEFAULT_LIMITS);
+    expect(meant["1"]?.values).toEqual([]);
+  });
+
+  test("takes a number where the options are numbers themselves, or where there are none", () => {
+    expect(match({ question: "How many?", options: ["2 workers", "4 workers"] }, "16")["1"]).toMatchObject({
+      text: "16",
+    });
+    expect(match({ question: "How many?" }, "16")["1"]).toMatchObject({ text: "16" });
+  });
+
+  test("refuses what is probably a mistyped option, also said of one item", () => {
+    const input = AnswerInput.parse({ items: { 1: { values: [], text: "Memcahed" } } });
+    expect(() => matchAnswer(content(CACHE), input, DEFAULT_LIMITS)).toThrow("did you mean");
+  });
+
   test("takes anything else as free text", () => {
     expect(match(CACHE, "Use Redis, we need pub/sub")).toEqual({
       "1": { values: [], text: "Use Redis, we need pub/sub" },

@@ -1,6 +1,6 @@
 import { findSchemaMismatch, describeSchemaMismatch } from "./answer-schema.ts";
 import type { AnswerInput } from "./answer-input.ts";
-import type { Content, Item, Option } from "../question/content.ts";
+import { type Content, type Item, type Option, offersOther } from "../question/content.ts";
 import { quoteLine } from "../text/foreign-text.ts";
 import { findNearest } from "../text/nearest.ts";
 import { requirePlain } from "../text/plain-text.ts";
@@ -20,7 +20,7 @@ export function matchAnswer(
   input: Pick<AnswerInput, "items" | "answer" | "verbatim" | "template">,
   limits: Limits,
 ): MatchedItems {
-  const isTyped = input.items === undefined && !input.verbatim && input.template === undefined;
+  const isMeant = input.verbatim === true || input.template !== undefined;
   const spoken = input.items ?? splitText(content.items, input.answer ?? "");
   const matched: MatchedItems = {};
   for (const [name, given] of Object.entries(spoken)) {
@@ -32,7 +32,7 @@ export function matchAnswer(
       });
     }
     const answered = matchItem(item, given, limits);
-    if (isTyped) requireNotMistyped(item, answered);
+    if (!isMeant) requireNotMistyped(item, answered);
     matched[item.id] = answered;
   }
   const missing = content.items.filter((item) => !Object.hasOwn(matched, item.id));
@@ -242,9 +242,13 @@ function noSuchOption(item: Item, said: string) {
   });
 }
 
-/** Refuses words that are probably a mistyped or shortened option: they would be a free answer that nobody meant. */
+/**
+ * Refuses words that are probably a mistyped or shortened option, and numbers that no option has: they would be a free
+ * answer that nobody meant. Every way to answer passes here.
+ */
 function requireNotMistyped(item: Item, { values, text }: MatchedItem) {
   if (values.length > 0 || text === undefined || item.options.length === 0) return;
+  requireOptionNumber(item, text);
   const meant = findNearOption(item, text);
   if (!meant) return;
   throw new Refusal(
@@ -255,6 +259,21 @@ function requireNotMistyped(item: Item, { values, text }: MatchedItem) {
       fact: { is: "no_such_option", said: text, options: numbered(item) },
     },
   );
+}
+
+/** The number after the last option is that of "Other", which needs a text. */
+function requireOptionNumber(item: Item, text: string) {
+  if (!/^\d+$/.test(text)) return;
+  const number = Number(text);
+  const isOther = number === item.options.length + 1 && offersOther(item);
+  const hint = `Choose one of: ${describeOptions(item)}. If ${text} is the answer: askd answer <id> -m ${text}; over the API with "verbatim": true`;
+  const fact = { is: "no_such_option" as const, said: text, options: numbered(item) };
+  if (isOther) {
+    throw new Refusal("empty_answer", `Option ${text} needs an answer in your own words`, { hint, fact });
+  }
+  // Where options begin with numbers themselves, another number is another answer.
+  if (item.options.some(({ value, label }) => /^\d/.test(value) || /^\d/.test(label))) return;
+  throw new Refusal("no_such_option", `There is no option ${text}; choose ${describeOptions(item)}`, { hint, fact });
 }
 
 function findNearOption(item: Item, text: string): Option | undefined {

@@ -70,6 +70,8 @@ export function viewMachine({ id, heardAt }: Pick<AwayMachine, "id" | "heardAt">
   return { id, name: machineName(id), heard_at: heardAt ?? null };
 }
 
+const MaybeIssue = z.object({ repo: MaybeText, number: z.int() }).nullable();
+
 /** A question as programs see it everywhere, with the run it belongs to: null is what is not there. */
 export const QuestionView = z.object({
   id: z.string(),
@@ -99,6 +101,8 @@ export const QuestionView = z.object({
   on_timeout: z.looseObject({ do: TimeoutPolicy }),
   held_until: MaybeInstant,
   assigned_to: z.array(z.string()),
+  issue: MaybeIssue,
+  notify: z.array(z.object({ channel: z.string(), address: MaybeText, mention: z.array(z.string()) })),
   claimed_by: MaybeText,
   snoozed_until: MaybeInstant,
   settling_until: MaybeInstant,
@@ -141,6 +145,7 @@ export const RunView = z.object({
   dir: MaybeText,
   repo: MaybeText,
   branch: MaybeText,
+  issue: MaybeIssue,
   labels: z.array(z.string()),
   sources: RunSources.describe("Who vouches for agent, repo and labels; asker is nobody but the asker"),
   priority: z.int(),
@@ -177,6 +182,7 @@ export function viewRun(run: Run, machines?: KnownMachines): RunView {
     dir: run.dir ?? null,
     repo: run.repo ?? null,
     branch: run.branch ?? null,
+    issue: viewIssue(run),
     labels: run.labels,
     sources: run.sources ?? { agent: "asker", repo: "asker", labels: "asker" },
     priority: run.priority,
@@ -212,6 +218,10 @@ export function viewCheck({ question, content }: Pick<QuestionSnapshot, "questio
   };
 }
 
+function viewIssue({ issue }: Pick<Run, "issue">): z.infer<typeof MaybeIssue> {
+  return issue ? { repo: issue.repo ?? null, number: issue.number } : null;
+}
+
 function viewSaid({ text, by, at }: { text: string; by: Answer["by"]; at: Instant }): z.infer<typeof Said> {
   return { text, by: actorName(by), at };
 }
@@ -243,6 +253,8 @@ export function viewQuestion(read: QuestionSnapshot, machines?: KnownMachines): 
     on_timeout: QuestionView.shape.on_timeout.parse(toSnakeCase(question.onTimeout)),
     held_until: isPending(question) ? (question.hold?.until ?? null) : null,
     assigned_to: question.to,
+    issue: viewIssue(question),
+    notify: question.notify.map(({ channel, address = null, mention = [] }) => ({ channel, address, mention })),
     claimed_by: question.claim ? actorName(question.claim.by) : null,
     snoozed_until: question.snoozedUntil ?? null,
     settling_until: isPending(question) ? (question.settling?.until ?? null) : null,

@@ -82,3 +82,8 @@ function canonicalItem(item: Item): unknown[] {
 function canonicalOption(option: Option): unknown[] {
   return [option.value, option.label, option.description ?? null, option.recommended ?? false];
 }
+
+/** Says whether a list of the choices ends with our own "Other". */
+export function offersOther({ allowText, options }: Item): boolean {
+  return allowText && options.length > 0 && !options.some(({ label }) => label.trim().toLowerCase() === "other");
+}

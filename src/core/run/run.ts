@@ -139,6 +139,12 @@ export function isAnswerUntaken(run: Pick<Run, "status" | "giveBack">): boolean 
   return run.status === "resuming" && run.giveBack === "poll";
 }
 
+/** Says whether the run waits although its answer is there: that was stored without resuming the run. */
+export function isAnswerHeldBack(run: Pick<Run, "status" | "pendingId" | "owes">): boolean {
+  const isWaiting = run.status === "awaiting_input" || run.status === "deferred";
+  return isWaiting && run.pendingId === undefined && run.owes.length > 0;
+}
+
 /** The reason of a run blocked because its agent is not logged in. */
 export const NOT_LOGGED_IN = "not_logged_in";
 

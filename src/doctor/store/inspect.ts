@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { formatDuration } from "../../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS, epochMs, msBetween } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -8,6 +9,8 @@ import type { Finding } from "../finding.ts";
 import type { DoctorContext } from "../doctor-context.ts";
 import type { Store } from "../../store/store.ts";
 import { describeJump } from "../../core/run/trouble.ts";
+import { adviseRestore } from "../../store/sqlite/restore-advice.ts";
+import { requireOwnFolder } from "../../store/sqlite/store-files.ts";
 import { listJumpedClocks } from "../../engine/jobs/troubles.ts";
 
 /** Clocks closer than this count as equal; farther than FAR_MS, displayed times are wrong. */
@@ -26,7 +29,7 @@ export async function inspectStore(context: Pick<DoctorContext, "store" | "nowMs
   if (store.kind === "server") {
     return { look: undefined, findings: [{ code: "store", area: "store", level: "ok", text: `behind ${store.url}` }] };
   }
-  if (store.kind === "sqlite" && !existsSync(store.file)) {
+  if (store.kind === "sqlite" && !isForeign(store.file) && !existsSync(store.file)) {
     const text = "sqlite, made when the first question is asked";
     return { look: undefined, findings: [{ code: "store_new", area: "store", level: "ok", text }] };
   }
@@ -47,8 +50,19 @@ export async function inspectStore(context: Pick<DoctorContext, "store" | "nowMs
   }
 }
 
+/** Says whether the folder is another user's, where a file may be that this user does not see. */
+function isForeign(file: string) {
+  try {
+    requireOwnFolder(dirname(file));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** Opens the store; only its own driver is loaded. */
 async function openInspection(store: Exclude<DoctorContext["store"], { kind: "server" }>): Promise<StoreInspection> {
+  if (store.kind === "sqlite") requireOwnFolder(dirname(store.file));
   if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).inspectSqlite(store.file);
   return (await import("../../store/postgres/inspection.ts")).inspectPostgres(store.url);
 }
@@ -128,7 +142,7 @@ export function compareClocks(
 }
 
 /** Checks all of the store's files for damage. */
-export async function checkDamage(store: Store): Promise<Finding[]> {
+export async function checkDamage(store: Store, place: DoctorContext["store"]): Promise<Finding[]> {
   const [first, ...more] = await store.findDamage("whole");
   if (first === undefined) return [];
   const rest = more.length > 0 ? ` (and ${more.length} more: askd audit --verify)` : "";
@@ -138,7 +152,7 @@ export async function checkDamage(store: Store): Promise<Finding[]> {
       area: "store",
       level: "problem",
       text: `the file of the store is damaged: ${first}${rest}`,
-      fix: "restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover",
+      fix: place.kind === "sqlite" ? adviseRestore(place.file) : "restore a backup (docs/backup.md)",
     },
   ];
 }

@@ -51,7 +51,7 @@ export async function askOnly(call: ToolCall, door: DoorDefaults): Promise<Quest
 async function ask(call: ToolCall, door: DoorDefaults): Promise<BegunHold & { windowMs: number }> {
   const { engine, rules } = call.deps;
   const asker = await askerOf(call);
-  const traceparent = metaText(call.context, "traceparent");
+  const traceparent = metaText(call.context, "traceparent") ?? call.caller.env["TRACEPARENT"];
   const parsed = parseAsk(call.input, { ...door, traceparent }, rules, await engine.now());
   const windowMs = parsed.holdMs === undefined ? 0 : windowFor(call, parsed.holdMs);
   const { holdMs: _wanted, ...rest } = parsed;

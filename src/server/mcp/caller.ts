@@ -37,6 +37,8 @@ export interface McpDeps {
   clients: KnownClients;
   /** The measured limits of an agent on this machine, if there are any. */
   measured?: (agent: string) => MeasuredLimits | undefined;
+  /** How long to hold every call that waits, if that was said: by `--hold`. */
+  holdMs?: number | undefined;
   /** Reports unexpected errors; the agent sees only that one occurred. */
   onBug: (error: unknown) => void;
 }

@@ -46,7 +46,8 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
     const checked = await client.call("check_answer", ref);
     expect(checked.fields).toEqual({
       status: "answered",
-      answer: "Refresh it",
+      answer: "B",
+      label: "Refresh it",
       answeredBy: "ada",
       answeredAt: expect.any(String),
     });
@@ -146,6 +147,13 @@ test.each([
   expect(fields["status"]).toBe("pending");
   const read = await scene.engine.read(QuestionId.parse(fields["question_id"]));
   expect(read.content.items).toMatchObject([{ text: "Which?", header: "Cache" }]);
+});
+
+test("AskUser waits as long as --hold says", async () => {
+  const deps = { ...begin().deps, holdMs: 1000 };
+  const client = await scene.connect({ ...LEGACY, tools: parseTools("AskUser"), name: "codex-mcp-client", deps });
+  const silent = await client.call("AskUser", { question: "Drop the index?" });
+  expect(silent.text).toBe("No response received within 1 second — proceed using your best judgment.");
 });
 
 test("tools are listed in one order, whatever order they were chosen in", () => {

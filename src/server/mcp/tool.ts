@@ -5,6 +5,7 @@ import { describeIssue } from "../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine } from "../../core/text/foreign-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
+import { valuesOf } from "../../core/api/view.ts";
 import { answerText } from "../../core/answer/match.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -108,7 +109,7 @@ export const TOOLS = {
     description:
       "Ask the user and wait up to three minutes. Use it only where a wrong guess would be costly or cannot be undone.",
     inputSchema: object({ question: string("What you need to know") }, ["question"]),
-    run: (call) => askHuman(call, { via: "mcp", holdMs: ASK_USER_WINDOW_MS, afterHold: "proceed" }),
+    run: (call) => askHuman(call, { via: "mcp", holdMs: call.deps.holdMs ?? ASK_USER_WINDOW_MS, afterHold: "proceed" }),
   },
   AskUserQuestion: {
     title: "Ask the user and stop",
@@ -175,17 +176,23 @@ async function checkAnswer(call: ToolCall): Promise<ToolResult> {
   return holdFor(call, { read, isHeld: false }, wantedMs === 0 ? 0 : windowFor(call, wantedMs));
 }
 
-/** A question as workflow tools see it. */
+/** A question as workflow tools see it: the value of the chosen option, and its label. */
 function viewAnswer({ question, content }: QuestionSnapshot): Record<string, unknown> {
   const answer = findAnswer(question);
   if (!answer) return { status: question.status };
+  const isChosen = answer.outcome === "answer";
   return {
     status: question.status,
-    answer: answer.outcome === "answer" ? answerText(content, answer.items) : (answer.note ?? answer.outcome),
+    answer: isChosen ? valuesOf(answer, content).join(content.items.length === 1 ? "," : "\n") : sayOutcome(answer),
+    ...(isChosen && { label: answerText(content, answer.items) }),
     answeredBy: actorName(answer.by),
     answeredAt: answer.at,
     ...viewHow(question, answer),
   };
+}
+
+function sayOutcome({ note, outcome }: Answer) {
+  return note ?? outcome;
 }
 
 /** Fields that distinguish an answer from one that a person chose in time: outcome, policy, forced, votes. */

@@ -244,6 +244,15 @@ describe("a form", () => {
     expect((await post(`/q/${id}/answer`, { ...fields, word: "users_v1" })).status).toBe(303);
   });
 
+  test("by a number that is no option is refused, and what was written stays in the form", async () => {
+    const id = await ask();
+    const got = await post(`/q/${id}/answer`, { do: "answer", "i.0": "other", "t.0": "99" });
+    expect(got.status).toBe(422);
+    expect(got.html).toContain("99");
+    expect((await read(id)).status).toBe("pending");
+    expect(await read(id)).not.toHaveProperty("settling.answer");
+  });
+
   test("shows what the agent gets without telling it", async () => {
     const id = await ask();
     const { html } = await post(`/q/${id}/preview`, { "i.0": "0", note: "why" });

@@ -15,6 +15,18 @@ beforeEach(async () => {
 });
 afterEach(() => at.stop());
 
+test("a number that is no option is refused, unless it is said to be the answer", async () => {
+  const token = await at.token();
+  const { body } = await at.send("POST", "/api/v1/questions", { token, body: ASK });
+  const path = `/api/v1/questions/${body["id"]}/answer`;
+  for (const answer of [{ answer: "99" }, { items: { 1: { text: "99" } } }]) {
+    const refused = await at.send("POST", path, { token, body: answer });
+    expect(refused).toMatchObject({ status: 422, body: { code: "no_such_option" } });
+    expect(String(refused.body["hint"])).toContain("verbatim");
+  }
+  expect(await at.send("POST", path, { token, body: { answer: "99", verbatim: true } })).toMatchObject({ status: 200 });
+});
+
 test("every verb of the engine is a route, except those that only make sense where the store is", () => {
   type Local = "work" | "stop" | "refuse" | "readMany" | "findPerson" | "seal";
   const remote: Record<Exclude<keyof Engine, Local>, true> = {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { Instant } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { Connection } from "./connection.ts";
+import { backupRecordOf } from "./restore-advice.ts";
 
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -36,23 +37,19 @@ export async function backUp(database: string, target: string, at: Instant): Pro
     await rm(draft, { force: true });
   }
   const backup: Backup = { at, file: target, bytes: (await stat(target)).size };
-  await writeFile(recordOf(database), `${JSON.stringify(backup)}\n`, { mode: FILE_MODE });
+  await writeFile(backupRecordOf(database), `${JSON.stringify(backup)}\n`, { mode: FILE_MODE });
   return backup;
 }
 
 /** Finds the last recorded backup of this store. */
 export async function findLastBackup(database: string): Promise<Backup | undefined> {
-  const text = await readFile(recordOf(database), "utf8").catch(() => undefined); // none was made yet
+  const text = await readFile(backupRecordOf(database), "utf8").catch(() => undefined); // none was made yet
   if (text === undefined) return undefined;
   try {
     return Backup.parse(JSON.parse(text));
   } catch {
     return undefined; // somebody else's file: nothing is known
   }
-}
-
-function recordOf(database: string) {
-  return join(dirname(database), "askd.backup.json");
 }
 
 async function copyTo(database: string, draft: string) {

@@ -1,6 +1,9 @@
 import { Refusal } from "../../core/refusal.ts";
-import { openDatabase, type Database, type SqlValue, type Statement } from "../../sqlite.ts";
+import { existsSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { openDatabase, openFixedDatabase, type Database, type SqlValue, type Statement } from "../../sqlite.ts";
 import { explainSqliteError, isBusy } from "./error.ts";
+import { findReadOnly } from "./read-only.ts";
 import { damagedFile, isMarkedAsOwn, markAsOwn, requireOwnTables, requireStoreFile } from "./identity.ts";
 
 /** How long a lock held by another process is waited for. */
@@ -61,9 +64,10 @@ export class Connection {
   /** Opens an existing store read-only; nothing about it changes. */
   static async look(path: string): Promise<Connection> {
     requireStoreFile(path);
+    const isFixed = findReadOnly(path) !== undefined && !needsLog(path);
     const connection = new Connection(
       path,
-      explained(path, () => openDatabase(path, { readOnly: true })),
+      explained(path, () => (isFixed ? openFixedDatabase(path) : openDatabase(path, { readOnly: true }))),
     );
     try {
       await connection.read(() => requireOwnTables(path, connection.database));
@@ -183,6 +187,16 @@ function valuesOf(rows: ReadonlyArray<readonly SqlValue[]>, first: number, count
   const values: SqlValue[] = [];
   for (let index = first; index < first + count; index += 1) for (const value of rows[index] ?? []) values.push(value);
   return values;
+}
+
+/** Says whether a log has changes that are not in the file; SQLite cannot read it without an index that it can write. */
+function needsLog(path: string) {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return false;
+  if (existsSync(`${path}-shm`)) return true;
+  throw new Refusal("store_unusable", `${path} has changes in its log that cannot be read on a read-only disk.`, {
+    hint: `Read a copy: copy ${basename(path)} and ${basename(path)}-wal into a folder that you can write, then use --store.`,
+  });
 }
 
 /** Says whether no process has the file open. */

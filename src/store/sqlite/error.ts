@@ -1,4 +1,6 @@
 import { Refusal } from "../../core/refusal.ts";
+import { type ReadOnlyPart, findReadOnly } from "./read-only.ts";
+import { adviseRestore } from "./restore-advice.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -20,6 +22,12 @@ const BY_MESSAGE: ReadonlyMap<string, number> = new Map([
   ["unable to open database file", CANNOT_OPEN],
   ["file is not a database", NOT_A_DATABASE],
 ]);
+
+const READ_ONLY_WORDS: Record<ReadOnlyPart, string> = {
+  disk: "the disk is read-only",
+  folder: "its directory is not yours to write to",
+  file: "the file is read-only",
+};
 
 /** When to retry after a full or busy disk. */
 const RETRY_AFTER_MS = 1000;
@@ -52,7 +60,10 @@ function describe(code: number | undefined, path: string): [what: string | undef
     case FULL:
       return [`The disk of ${path} is full; nothing was written.`, "Free some space; askd goes on by itself."];
     case READ_ONLY:
-      return [`${path} cannot be written: it or its directory is read-only.`, "Make it writable or use --store."];
+      return [
+        `${path} cannot be written: ${READ_ONLY_WORDS[findReadOnly(path) ?? "file"]}.`,
+        "Make it writable, or name another place with --store or ASKD_HOME.",
+      ];
     case CANNOT_OPEN:
       return [`${path} cannot be opened.`, "Check that its directory exists and is yours, or use --store."];
     case INPUT_OUTPUT:
@@ -66,7 +77,7 @@ function describe(code: number | undefined, path: string): [what: string | undef
 }
 
 export function damagedFileText(path: string): [what: string, hint: string] {
-  return [`${path} is damaged.`, "Restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover"];
+  return [`${path} is damaged.`, adviseRestore(path)];
 }
 
 function codeOf(error: unknown) {

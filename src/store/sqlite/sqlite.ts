@@ -1,4 +1,7 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { Refusal } from "../../core/refusal.ts";
+import { compareVersion } from "../schema.ts";
+import { findReadOnly } from "./read-only.ts";
 import type { Changes, Entry, Seal } from "../../core/changes.ts";
 import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
@@ -12,10 +15,10 @@ import { createStore } from "./create.ts";
 import { EntryCache } from "../entry-cache.ts";
 import { QuestionCache } from "../question-cache.ts";
 import { findDamage, findQuickDamage } from "./damage.ts";
-import { restrictPermissions, prepareFiles } from "./store-files.ts";
+import { requireOwnFolder, restrictPermissions, prepareFiles } from "./store-files.ts";
 import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
 import { READ_ENTRIES, READ_QUESTIONS, listEntries, listQuestions, listRuns, lookUp } from "./read.ts";
-import { findSchemaDifferences, migrate } from "./schema.ts";
+import { SCHEMA, findSchemaDifferences, migrate, readMeta } from "./schema.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
 import type { StoreSnapshot } from "../snapshot.ts";
 import { readSqliteSnapshot } from "./snapshot.ts";
@@ -83,6 +86,7 @@ export interface SqliteOptions {
 
 /** Opens the store in that file, creating it if missing. */
 export async function openSqliteStore(path: string, { now = machineTime }: SqliteOptions = {}): Promise<Store> {
+  if (findReadOnly(resolve(path))) return openReadOnly(resolve(path));
   const files = prepareFiles(resolve(path));
   await createStore(files.database);
   const connection = await Connection.open(files.database, { check: files.hasLog });
@@ -95,6 +99,18 @@ export async function openSqliteStore(path: string, { now = machineTime }: Sqlit
     throw error;
   }
   return new SqliteStore(connection, files.wake, now);
+}
+
+/** Opens a store that cannot be written: it can be read, and every change is refused. */
+async function openReadOnly(path: string): Promise<Store> {
+  requireOwnFolder(dirname(path));
+  const connection = await Connection.look(path);
+  if ((await connection.read(() => compareVersion(readMeta(connection), SCHEMA))) === "current")
+    return readSqliteStore(connection);
+  connection.close();
+  throw new Refusal("store_unusable", `${path} was made by another version of askd and cannot be updated here.`, {
+    hint: "Read a copy of it in a folder that you can write, with --store.",
+  });
 }
 
 /** A read-only view of the store in that file; nothing about it changes. */

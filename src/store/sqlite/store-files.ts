@@ -1,5 +1,18 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, statfsSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  statfsSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { hasErrorCode } from "../../core/error-code.ts";
 import { Refusal } from "../../core/refusal.ts";
 
 const OTHERS = 0o077;
@@ -7,6 +20,8 @@ const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
+const ROOT = 0;
+const USERS = "/etc/passwd";
 
 /** Locks and shared memory do not work over these: NFS, SMB, CIFS, SMB2, AFS, Ceph. */
 const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x00c36400]);
@@ -22,6 +37,7 @@ export interface StoreFiles {
 export function prepareFiles(database: string): StoreFiles {
   const directory = dirname(database);
   const wake = join(directory, "askd.wake");
+  requireOwnFolder(directory);
   try {
     makeDirectory(directory);
     makePrivate(directory, [basename(database), "askd."]);
@@ -32,6 +48,18 @@ export function prepareFiles(database: string): StoreFiles {
   }
   const log = statSync(`${database}-wal`, { throwIfNoEntry: false });
   return { database, wake, hasLog: log !== undefined && log.size > 0 };
+}
+
+/** Refuses the folder of another user, in which nothing can be kept. */
+export function requireOwnFolder(directory: string): void {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  const user = process.getuid?.();
+  if (!found || user === undefined || user === ROOT || found.uid === user) return;
+  try {
+    accessSync(directory, constants.W_OK);
+  } catch (error) {
+    if (!hasErrorCode(error, "EROFS")) throw foreignFolder(directory, found.uid); // a read-only disk can be read
+  }
 }
 
 /** Removes permissions of others that an unusual umask or an earlier copy left. */
@@ -61,10 +89,11 @@ function makePrivate(directory: string, ours: readonly string[]) {
   const { mode, uid } = statSync(directory);
   if ((mode & OTHERS) === 0 || (mode & STICKY) !== 0 || process.getuid === undefined) return;
   const isOurs = uid === process.getuid();
+  if (!isOurs) throw foreignFolder(directory, uid);
   const isOnlyOurs = () => readdirSync(directory).every((name) => ours.some((our) => name.startsWith(our)));
-  if (isOurs && isOnlyOurs()) return chmodSync(directory, DIRECTORY_MODE);
+  if (isOnlyOurs()) return chmodSync(directory, DIRECTORY_MODE);
   // A directory with other files in it, such as a project, keeps its permissions; our files are private.
-  if (isOurs && (mode & OTHERS_WRITE) === 0) return;
+  if ((mode & OTHERS_WRITE) === 0) return;
   throw new Refusal("store_unusable", `Other users could change the store in ${directory}.`, {
     hint: `chmod 700 ${directory}`,
   });
@@ -79,6 +108,24 @@ export function createEmptyFile(path: string): void {
   } catch (error) {
     if (!existsSync(path)) throw error; // else another process was faster
   }
+}
+
+function foreignFolder(directory: string, owner: number) {
+  const you = process.getuid?.() ?? ROOT;
+  return new Refusal("store_unusable", `${directory} belongs to ${nameOf(owner)}, and you are ${nameOf(you)}.`, {
+    hint: "Use a store of your own (--store or ASKD_HOME), or the server of its owner: askd login, ASKD_URL.",
+  });
+}
+
+/** The name of a user of this machine, or the number. */
+function nameOf(user: number) {
+  const users = existsSync(USERS) ? readFileSync(USERS, "utf8") : "";
+  return (
+    users
+      .split("\n")
+      .find((line) => line.split(":")[2] === String(user))
+      ?.split(":")[0] ?? `user ${user}`
+  );
 }
 
 function networkRefusal(directory: string) {

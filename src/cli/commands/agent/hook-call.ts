@@ -105,6 +105,7 @@ async function askOnce(hooked: HookedCall, place: HookPlace, resumable: Resumabl
   const { engine, call, context, windowMs, client } = hooked;
   const door = {
     via: "hook",
+    traceparent: context.env["TRACEPARENT"],
     ...call.door,
     holdMs: windowMs,
     ...((call.isSubagent || call.is === "form") && { afterHold: "keep" as const }),

@@ -69,6 +69,7 @@ export const command: Command<typeof flags> = {
       engine,
       holders,
       rules: { ...context.rules, liveWindowMs },
+      holdMs: args.flags.hold === undefined ? undefined : liveWindowMs,
       version: VERSION,
       clients: knownClients(await context.agents()),
       onBug: reportTo(context),

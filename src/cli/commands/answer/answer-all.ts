@@ -16,7 +16,7 @@ import type { Context } from "../../context.ts";
 import { editFile } from "../../terminal/editor.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { machinesFor } from "../../view/machine-view.ts";
-import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { choicesOf, findDeadline } from "../../view/question-text.ts";
 import { refOf } from "../../view/run-text.ts";
 import { QuestionQueue } from "../next/question-queue.ts";
 import type { QuestionPredicate } from "../inspect/question-filter.ts";
@@ -24,7 +24,6 @@ import type { QuestionCard } from "../next/next-state.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { getEditor, draftFile, findDraft, keepDraft, removeDraft } from "./answer-edit.ts";
 import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
-import { requireNumber } from "./option-number.ts";
 
 const DRAFT = "all";
 
@@ -128,7 +127,6 @@ async function takeAll(
 /** Sends one answer to all runs that asked the question; returns their number. */
 async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work) {
   const { context } = work;
-  requireNumber(read, entry.answer);
   const confirmed =
     read.question.risk === "high" && entry.confirm === confirmationWord(read.question.title, read.run.name);
   const input = AnswerInput.parse({
@@ -253,10 +251,11 @@ function renderEntry(
   ].join("\n");
 }
 
-function dueClause({ question, content }: QuestionSnapshot, now: Instant) {
-  if (question.dueAt === undefined) return [];
-  const leftMs = msBetween(now, question.dueAt);
-  const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
+function dueClause(read: QuestionSnapshot, now: Instant) {
+  const deadline = findDeadline(read);
+  if (!deadline) return [];
+  const leftMs = msBetween(now, deadline.at);
+  const then = deadline.then.replace(/^uses "(.*)"$/s, "uses $1");
   return [leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now", `then ${then}`];
 }
 

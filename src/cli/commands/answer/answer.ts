@@ -36,7 +36,6 @@ import { isServiceOff } from "../service/worker.ts";
 import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
-import { requireNumber } from "./option-number.ts";
 
 const ANSWER_FLAGS = {
   choose: {
@@ -194,7 +193,6 @@ async function getAsked(engine: Engine, name: string, now: Instant) {
 async function readInput(read: QuestionSnapshot, word: string | undefined, flags: AnswerValues, context: Context) {
   const outcome = flags.decide ? "decide" : flags.clarify === undefined ? "answer" : "clarify";
   const said: Said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
-  if (said.answer !== undefined && !said.verbatim) requireNumber(read, said.answer);
   return AnswerInput.parse({
     note: flags.clarify ?? flags.message,
     ...said,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { applyPlans } from "../../../setup/apply.ts";
 import { type ClientSurroundings, type Client, SCOPES, type Scope } from "../../../agents/wiring.ts";
@@ -28,8 +29,6 @@ import { askTest, sayHowToTest, sayService } from "./init-test.ts";
 import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans, nameOf } from "./init-view.ts";
 import { findTop, setupAround } from "./setup-around.ts";
 
-const EXIT_ERROR = 1;
-const EXIT_CANCELLED = 2;
 const MOST_TRIES = 20;
 
 const flags = {
@@ -99,9 +98,10 @@ async function init(given: Given, around: ClientSurroundings, context: Context) 
   if (given["dry-run"]) return showOnly(wired, context);
   if (!context.json) context.stdout.write(renderPlan(wired, context));
   if (!plans.some(isChange)) return end({ ...wired, written: [], failed: [] }, context);
-  if (!given.yes && !(await mayGoAhead(wired, context))) {
+  const interrupt = given.yes ? undefined : context.interrupt();
+  if (interrupt && !(await mayGoAhead(wired, interrupt, context))) {
     context.stderr.write("Nothing was changed.\n");
-    return EXIT_CANCELLED;
+    return interrupt.aborted ? EXIT_CODE.interrupted : EXIT_CODE.usage;
   }
   // Programs that run write to their files too: what is carried out is what is right now.
   const { done, failed } = await applyPlans(await makePlans(), {
@@ -115,7 +115,7 @@ async function init(given: Given, around: ClientSurroundings, context: Context) 
   const isTested = !given["no-test"] && !given.yes && context.mayPrompt;
   const isFine = isTested ? await askTest(context) : sayHowToTest(context);
   context.stdout.write(`\nNext: ${context.program} run -- claude -p "…"    What waits for you: ${context.program}\n`);
-  return isFine ? exitCode : EXIT_ERROR;
+  return isFine ? exitCode : EXIT_CODE.error;
 }
 
 async function planAll(
@@ -138,7 +138,7 @@ function end(result: Parameters<typeof renderApplied>[0], context: Context) {
     page: () => renderApplied(result, context),
     json: () => ({ ...viewPlans(result), written: result.written.map(({ file }) => file) }),
   });
-  return result.failed.length > 0 || result.plans.some(({ problem }) => problem) ? EXIT_ERROR : 0;
+  return result.failed.length > 0 || result.plans.some(({ problem }) => problem) ? EXIT_CODE.error : 0;
 }
 
 function showOnly(wired: Wired, context: Context) {
@@ -150,7 +150,7 @@ function showOnly(wired: Wired, context: Context) {
 }
 
 /** Asks the person; without one, says what to type. */
-async function mayGoAhead(wired: Wired, context: Context) {
+async function mayGoAhead(wired: Wired, interrupt: AbortSignal, context: Context) {
   if (!context.mayPrompt || context.json) {
     throw new Refusal("bad_input", "Nobody can be asked here, so nothing was changed", {
       hint: `Look at it with: ${context.program} init --dry-run; do it with: ${context.program} init --yes`,
@@ -158,7 +158,7 @@ async function mayGoAhead(wired: Wired, context: Context) {
   }
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     context.stderr.write("Show the diff? [d]  Go ahead? [Y/n] ");
-    const typed = (await context.stdin.readLine(context.interrupt()))?.trim().toLowerCase();
+    const typed = (await context.stdin.readLine(interrupt))?.trim().toLowerCase();
     if (typed === undefined || /^(?:n|no|q|quit)$/.test(typed)) return false;
     if (/^(?:|y|yes)$/.test(typed)) return true;
     if (/^(?:d|diff)$/.test(typed)) context.stdout.write(renderDiffs(wired, context));
@@ -237,7 +237,7 @@ async function undoInit(dir: string, root: string, context: Context) {
     page: () => last.map((one) => `${say(one, dir, context)}\n`).join(""),
     json: () => ({ dir, files: last }),
   });
-  return last.some(({ is }) => is === "failed") ? EXIT_ERROR : 0;
+  return last.some(({ is }) => is === "failed") ? EXIT_CODE.error : 0;
 }
 
 async function nothingToUndo(dir: string, root: string) {

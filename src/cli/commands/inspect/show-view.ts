@@ -8,16 +8,18 @@ import { answerText } from "../../../core/answer/match.ts";
 import { type KnownMachines, findAwayMachine } from "../../../core/run/machine.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { isRiskUnverified } from "../../../core/question/risk.ts";
-import { type Run, findAgentSession, isLoggedOut } from "../../../core/run/run.ts";
+import { type Run, findAgentSession, isAnswerHeldBack, isLoggedOut } from "../../../core/run/run.ts";
 import type { SimilarQuestion } from "../../../core/answer/similar.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
 import { sayAgent } from "../../view/agent-name.ts";
+import { sayAgentTries } from "../../view/agent-tries.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
-import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { choicesOf, findDeadline, sayVotes } from "../../view/question-text.ts";
 import {
   UNVERIFIED,
+  adviseResume,
   argumentOf,
   sayBy,
   sayCost,
@@ -54,6 +56,8 @@ export interface ShowView {
   takeover?: string | undefined;
   /** How to deliver an answer that no worker can deliver. */
   wayOn?: string | undefined;
+  /** How often agents tried to answer these questions themselves. */
+  agentTries?: ReadonlyMap<string, number>;
   /** The requested details, sanitised. */
   blocks?: ReadonlyArray<{ heading: string; lines: readonly string[] }>;
 }
@@ -82,11 +86,12 @@ function runLines(view: ShowView, pending: Question | undefined) {
       : `${sayFact(run, "agent", sayAgent(run.agent))}${session === undefined ? "" : `, session ${session}`}`;
   const fields: Array<readonly [string, string | undefined]> = [
     ["Status", machines ? sayState(run, held, machines) : sayRun(run, held, now)],
-    ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
+    ["Next", view.wayOn ?? sayNext(run, view.program)],
     ["Warning", sayMayHaveAsked(run, view.program)],
     ["External id", run.externalId],
     ["Repository", run.repo && sayFact(run, "repo", run.repo)],
     ["Branch", run.branch],
+    ["Issue", run.issue && sayIssue(run.issue)],
     ["Labels", run.labels.length > 0 ? sayFact(run, "labels", run.labels.join(", ")) : undefined],
     ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
@@ -100,11 +105,44 @@ function runLines(view: ShowView, pending: Question | undefined) {
   return [
     `Task #${run.number}: ${oneLine(run.name)}`,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${oneLine(value)}`])),
+    ...reportLines(view),
     ...(away ? ["", ...awayLines(run, away, now, program)] : []),
     ...(away && view.isCarried
       ? [`Its session is on this machine. Continue it yourself: ${program} takeover ${run.number}`]
       : []),
   ];
+}
+
+/** The details and issues that the agent reported at its end. */
+function reportLines({ run, width }: ShowView) {
+  const { details, issues = [] } = run.result ?? {};
+  return [
+    ...(details === undefined
+      ? []
+      : ["Details:", ...wrap(sanitise(details).trim(), width - 2).map((line) => `  ${line}`)]),
+    ...(issues.length === 0 ? [] : ["Issues:", ...issues.map((issue) => `  - ${oneLine(issue)}`)]),
+  ];
+}
+
+function sayIssue({ repo = "", number }: NonNullable<Question["issue"]>) {
+  return `${repo}#${number}`;
+}
+
+/** The channels that a question names: `github, slack #agents (mentions @ada)`. */
+function notifyLine({ notify }: Question) {
+  if (notify.length === 0) return [];
+  const told = notify.map(({ channel, address, mention = [] }) => {
+    const whom = mention.length > 0 ? ` (mentions ${mention.join(", ")})` : "";
+    const where = address === undefined ? "" : ` ${address.replace(/^(?=\d+$)/, "#")}`;
+    return oneLine(`${channel}${where}${whom}`);
+  });
+  return [`Asks to notify: ${told.join(", ")}.`];
+}
+
+/** How a run goes on that waits for a person, but not for an answer. */
+function sayNext(run: Run, program: string) {
+  if (isLoggedOut(run)) return sayLogin(run, program);
+  return isAnswerHeldBack(run) ? adviseResume(run, program).line : undefined;
 }
 
 function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
@@ -114,6 +152,10 @@ function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
   const clock = [
     ...leanLine(question, content),
     ...dueLine(read, view),
+    ...sayVotes(read).map((line) => `${line}.`),
+    ...sayAgentTries(view.agentTries?.get(question.id), run, view.program),
+    ...(question.issue ? [`Issue: ${sayIssue(question.issue)}`] : []),
+    ...notifyLine(question),
     ...peopleLines(question, view),
     ...(view.work === undefined
       ? []
@@ -164,11 +206,12 @@ function leanLine(question: Question, content: Content) {
   return [`${lean}${risk}`];
 }
 
-function dueLine({ question, content }: QuestionSnapshot, { now, ahead }: ShowView) {
-  if (question.dueAt === undefined) return ["No deadline."];
-  const leftMs = Math.max(0, msBetween(now, question.dueAt));
-  const clock = sayClock(question.dueAt, now, ahead);
-  return [`Due ${clock} (in ${formatDuration(leftMs)}), then ${sayThen(question, content)}.`];
+function dueLine(read: QuestionSnapshot, { now, ahead }: ShowView) {
+  const deadline = findDeadline(read);
+  if (!deadline) return ["No deadline."];
+  const leftMs = Math.max(0, msBetween(now, deadline.at));
+  const clock = sayClock(deadline.at, now, ahead);
+  return [`Due ${clock} (in ${formatDuration(leftMs)}), then ${deadline.then}.`];
 }
 
 /** The claim, the assignment and the snooze of a question. */
@@ -208,7 +251,10 @@ function historyLines({ question, content }: ShowView["questions"][number], view
   const id = shortId(question.id);
   return [
     `  ${id}  ${oneLine(question.title)}`,
-    ...outcomeLines(question, content, view.now).map((line) => `  ${" ".repeat(id.length)}  ${line}`),
+    ...[
+      ...outcomeLines(question, content, view.now),
+      ...sayAgentTries(view.agentTries?.get(question.id), view.run, view.program),
+    ].map((line) => `  ${" ".repeat(id.length)}  ${line}`),
     ...question.amendments.map(
       (amendment) => `  ${" ".repeat(id.length)}  correction by ${sayBy(amendment.by)}: ${oneLine(amendment.text)}`,
     ),

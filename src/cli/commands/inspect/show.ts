@@ -29,6 +29,7 @@ import { textWidth, styleFor } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
 import { whoTypes } from "../../actor.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
+import { readAgentTries } from "../../view/agent-tries.ts";
 import { sanitise } from "../../view/sanitise.ts";
 import { renderWork, sayWork } from "../../view/work-view.ts";
 import { RunLog } from "../run/run-log.ts";
@@ -124,6 +125,7 @@ export async function showRun(
   const usage = (await readUsage(engine, [run])).get(run.id);
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
   const evidence = await findRunEvidence(run, context);
+  const agentTries = await readAgentTries(engine, run);
   const read = await readShowDetails({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
   const machines = await machinesFor(engine, [run], context);
   const isCarried = findAwayMachine(run, machines) !== undefined && (await hasSession(run, context));
@@ -137,6 +139,7 @@ export async function showRun(
         similar,
         machines,
         isCarried,
+        agentTries,
         ...evidence,
         wayOn: evidence.wayOn?.line,
         blocks: read.blocks,

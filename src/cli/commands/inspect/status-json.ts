@@ -10,11 +10,15 @@ export function viewStatus(view: StatusView): object {
   return {
     waiting: view.waiting.map((read) => viewQuestion(read, view.machines)),
     waiting_total: view.waitingTotal,
-    answered: view.answered.map(({ run, wayOn }) => ({ ...viewUsed(run), resume_command: wayOn?.command ?? null })),
+    answered: [...view.answered, ...view.loggedOut].map(({ run, wayOn }) => ({
+      ...viewUsed(run),
+      resume_command: wayOn?.command ?? null,
+    })),
     running: view.running.map(viewUsed),
     queued: view.queued.map(viewUsed),
     ...viewTroubles(view),
     failed: view.failed.map(({ run }) => viewUsed(run)),
     completed: view.completed.map(viewUsed),
+    cancelled: view.cancelled.map(viewUsed),
   };
 }

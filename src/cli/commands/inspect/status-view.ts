@@ -4,15 +4,16 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { mayForce, isPending } from "../../../core/question/question.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import { type KnownMachines, findAwayMachine } from "../../../core/run/machine.ts";
-import { type Run, isLoggedOut } from "../../../core/run/run.ts";
+import type { Run } from "../../../core/run/run.ts";
 import { type FailingJob, type JumpedClock, type Troubles, describeJump } from "../../../core/run/trouble.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
 import { sayAgent } from "../../view/agent-name.ts";
+import { sayAgentTries } from "../../view/agent-tries.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import type { Style } from "../../terminal/terminal.ts";
-import { exampleAnswer, sayChoices, sayDue } from "../../view/question-text.ts";
-import { UNTAKEN, argumentOf, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
+import { exampleAnswer, sayChoices, sayDue, sayVotes } from "../../view/question-text.ts";
+import { NOT_RESUMED, argumentOf, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
 import { sayAge, sayAgo } from "../../view/relative-time.ts";
 
 /** The data of `askd status`. */
@@ -20,19 +21,29 @@ export interface StatusView extends Troubles {
   now: Instant;
   /** The program's name, as a person types it here. */
   program: string;
+  /** How to get a damaged store back. */
+  restore?: string | undefined;
   /** Pending questions, held or parked, oldest first; at most as many as are shown. */
   waiting: readonly QuestionSnapshot[];
   /** The number of all pending questions. */
   waitingTotal: number;
   /** The most rows read per list: a list of this length may be cut. */
   mostShown: number;
-  /** Answered runs that only a person can resume, or whose agent needs a login. */
+  /** The lines that fit on the screen. */
+  rows: number;
+  /** How often agents tried to answer these questions themselves. */
+  agentTries: ReadonlyMap<string, number>;
+  /** Answered runs that go on only when a person resumes them. */
   answered: ReadonlyArray<{ run: Run; wayOn: ResumeAdvice | undefined }>;
+  /** Runs whose agent needs a login. */
+  loggedOut: StatusView["answered"];
   running: readonly Run[];
   queued: readonly Run[];
   /** Runs that failed or were skipped today, with their last question if any. */
   failed: ReadonlyArray<{ run: Run; last: QuestionSnapshot | undefined }>;
   completed: readonly Run[];
+  /** Runs that were cancelled today. */
+  cancelled: readonly Run[];
   /** Turns and cost by run id. */
   usage: ReadonlyMap<string, UsageRow>;
   /** The state of the machines that runs wait for. */
@@ -41,63 +52,83 @@ export interface StatusView extends Troubles {
   isFirstUse: boolean;
 }
 
-/** The output of `askd status`. */
+/** One section of the page: entries of one or more lines, and the command that lists all of them. */
+interface Section {
+  heading: string;
+  entries: ReadonlyArray<readonly string[]>;
+  /** How many there are, where more exist than were read. */
+  total?: number;
+  list: string;
+}
+
+/** The output of `askd status`: at most a screen, with the number of what does not fit. */
 export function renderStatus(view: StatusView, style: Style): string {
   if (view.isFirstUse && view.damage.length === 0) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
-  const blocks = [
-    section("DAMAGED:", damageLines(view, style), style),
-    section(
-      "WAITING FOR INPUT:",
-      [...view.waiting.flatMap((read) => waitingLines(read, view, style)), ...moreWaiting(view)],
-      style,
-    ),
-    section(
-      `${UNTAKEN.toUpperCase()}:`,
-      view.answered.flatMap(({ run, wayOn }) => [
-        `  ${style.yellow(title(run))} (${sayAgent(run.agent)}${isLoggedOut(run) ? ", not logged in" : ""})`,
-        ...(wayOn ? [`      ${oneLine(wayOn.line)}`] : []),
-      ]),
-      style,
-    ),
-    section(
-      "WAITING FOR A MACHINE:",
-      [...view.running, ...view.queued].flatMap((run) => awayRun(run, view)),
-      style,
-    ),
-    section(
-      "RUNNING:",
-      view.running.filter(isGoing(view)).map((run) => runLine(run, view)),
-      style,
-    ),
-    section(
-      "QUEUED:",
-      view.queued.filter(isGoing(view)).map((run) => runLine(run, view)),
-      style,
-    ),
-    section(
-      "FAILING:",
-      view.failing.map((job) => failingLine(job, view, style)),
-      style,
-    ),
-    section(
-      "FAILED TODAY:",
-      view.failed.flatMap((failed) => failedLines(failed, view, style)),
-      style,
-    ),
-    section(
-      "COMPLETED TODAY:",
-      view.completed.flatMap((run) => completedLines(run, view, style)),
-      style,
-    ),
-    section(
-      "CLOCK:",
-      view.clocks.map((clock) => clockLine(clock, view)),
-      style,
-    ),
-    summary(view),
-  ].filter((block) => block.length > 0);
-  const nothing = view.waiting.length === 0 && view.answered.length === 0 ? ["Nothing is waiting for you."] : [];
+  const isNothing = view.waiting.length + view.answered.length + view.loggedOut.length === 0;
+  const nothing = isNothing ? ["Nothing is waiting for you."] : [];
+  const last = summary(view);
+  const sections = sectionsOf(view, style).filter(({ entries }) => entries.length > 0);
+  const room = view.rows - nothing.length - (last.length > 0 ? last.length + 1 : 0);
+  const blocks = [...fitSections(sections, room, style), last].filter((block) => block.length > 0);
   return `${[...nothing, blocks.map((block) => block.join("\n")).join("\n\n")].filter(Boolean).join("\n")}\n`;
+}
+
+function sectionsOf(view: StatusView, style: Style): Section[] {
+  const { program } = view;
+  const runs = `${program} runs list`;
+  const doctor = `${program} doctor`;
+  const wayOn = ({ run, wayOn }: StatusView["answered"][number]) => [
+    `  ${style.yellow(title(run))} (${sayAgent(run.agent)})`,
+    ...(wayOn ? [`      ${oneLine(wayOn.line)}`] : []),
+  ];
+  return [
+    { heading: "DAMAGED:", entries: entryOf(damageLines(view, style)), list: doctor },
+    {
+      heading: "WAITING FOR INPUT:",
+      entries: view.waiting.map((read) => waitingLines(read, view, style)),
+      total: view.waitingTotal,
+      list: `${program} list --awaiting`,
+    },
+    { heading: `${NOT_RESUMED.toUpperCase()}:`, entries: view.answered.map(wayOn), list: runs },
+    { heading: "NOT LOGGED IN:", entries: view.loggedOut.map(wayOn), list: runs },
+    {
+      heading: "WAITING FOR A MACHINE:",
+      entries: [...view.running, ...view.queued].flatMap((run) => entryOf(awayRun(run, view))),
+      list: runs,
+    },
+    { heading: "RUNNING:", entries: view.running.filter(isGoing(view)).map((run) => [runLine(run, view)]), list: runs },
+    { heading: "QUEUED:", entries: view.queued.filter(isGoing(view)).map((run) => [runLine(run, view)]), list: runs },
+    { heading: "FAILING:", entries: view.failing.map((job) => [failingLine(job, view, style)]), list: doctor },
+    { heading: "FAILED TODAY:", entries: view.failed.map((failed) => failedLines(failed, view, style)), list: runs },
+    {
+      heading: "COMPLETED TODAY:",
+      entries: view.completed.map((run) => completedLines(run, view, style)),
+      list: runs,
+    },
+    { heading: "CANCELLED TODAY:", entries: view.cancelled.map((run) => [cancelledLine(run, view)]), list: runs },
+    { heading: "CLOCK:", entries: view.clocks.map((clock) => [clockLine(clock, view)]), list: doctor },
+  ];
+}
+
+function entryOf(lines: readonly string[]) {
+  return lines.length === 0 ? [] : [lines];
+}
+
+/** The sections as blocks of at most so many lines together; each keeps its first entry, the first ones keep most. */
+function fitSections(sections: readonly Section[], room: number, style: Style): string[][] {
+  // A heading, the first entry, a line that counts the rest, and the empty line between two blocks.
+  let left = room + 1;
+  for (const { entries } of sections) left -= 2 + (entries[0]?.length ?? 0) + (entries.length > 1 ? 1 : 0);
+  return sections.map(({ heading, entries, total = entries.length, list }) => {
+    let shown = 1;
+    for (const entry of entries.slice(1)) {
+      if (left < entry.length) break;
+      left -= entry.length;
+      shown += 1;
+    }
+    const more = total - shown;
+    return [style.bold(heading), ...entries.slice(0, shown).flat(), ...(more > 0 ? [`  +${more} more: ${list}`] : [])];
+  });
 }
 
 /** `?1 ▶1`, for prompts and status lines. */
@@ -105,26 +136,24 @@ export function renderShortStatus(view: StatusView): string {
   return `?${view.waitingTotal} ▶${sayCount(view, view.running.filter(isGoing(view)))}\n`;
 }
 
-function section(heading: string, lines: readonly string[], style: Style) {
-  return lines.length === 0 ? [] : [style.bold(heading), ...lines];
-}
-
-function damageLines({ damage, program }: StatusView, style: Style) {
+function damageLines({ damage, restore, program }: StatusView, style: Style) {
   const [first, ...more] = damage;
   if (first === undefined) return [];
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
   return [
     `  ${style.red(`The store file is damaged: ${oneLine(first)}${rest}`)}`,
-    `      Restore a backup (docs/backup.md). Details: ${program} audit --verify`,
+    ...(restore === undefined ? [] : [`      ${oneLine(restore)}`]),
+    `      Details: ${program} audit --verify`,
   ];
 }
 
-function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, style: Style) {
+function waitingLines(read: QuestionSnapshot, { now, program, agentTries }: StatusView, style: Style) {
   const { run, question, content } = read;
   const due = sayDue(read, now);
   const doubt = sayMayHaveAsked(run, program);
   const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
   const waits = [
+    ...(question.risk === "high" ? ["⚠ high risk"] : []),
     ...(held ? [] : [`waiting ${sayAge(msBetween(question.askedAt, now))}`]),
     ...(question.claim ? [`claimed by ${oneLine(question.claim.by.id)}`] : []),
     ...(question.to.length > 0 ? [`for ${question.to.map(oneLine).join(", ")}`] : []),
@@ -140,15 +169,11 @@ function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, styl
     ]),
     ...(doubt === undefined ? [] : [`      ${doubt}`]),
     ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
+    ...[...sayVotes(read), ...sayAgentTries(agentTries.get(question.id), run, program)].map((line) => `      ${line}`),
     ...(isPending(question) && question.settling
       ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
       : [`      Run: ${program} answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
   ];
-}
-
-function moreWaiting({ waiting, waitingTotal, program }: StatusView) {
-  const more = waitingTotal - waiting.length;
-  return more > 0 ? [`  … and ${more} more. See them: ${program} list`] : [];
 }
 
 /** The length of a list: `100+` if it may be cut. */
@@ -191,6 +216,10 @@ function completedLines(run: Run, { now, program, usage }: StatusView, style: St
   return [`  ${title(run)} ${style.yellow("?")} ${sayRun(run, undefined, now)}`, `      ${doubt}`];
 }
 
+function cancelledLine(run: Run, { now }: StatusView) {
+  return `  ${title(run)}${run.endedAt ? ` ${sayAgo(run.endedAt, now)}` : ""}`;
+}
+
 /** Separates runs that continue by themselves from runs whose machine is away. */
 function isGoing({ machines }: StatusView): (run: Run) => boolean {
   return (run) => findAwayMachine(run, machines) === undefined;
@@ -220,11 +249,13 @@ function summary(view: StatusView) {
   const running = view.running.filter(isGoing(view));
   const away = [...view.running, ...view.queued].filter((run) => !isGoing(view)(run));
   const counted: Array<readonly [readonly unknown[], string]> = [
-    [view.answered, "answered"],
+    [view.answered, NOT_RESUMED],
+    [view.loggedOut, "not logged in"],
     [away, "waiting for a machine"],
     [running, "running"],
     [view.failed, "failed"],
     [view.completed, "done"],
+    [view.cancelled, "cancelled"],
   ];
   const counts = [
     `${view.waitingTotal} waiting`,

@@ -1,4 +1,4 @@
-import { type Run, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
+import { type Run, isAnswerHeldBack, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
 import { NO_TROUBLES } from "../../../core/run/trouble.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -6,16 +6,24 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { asTyped } from "../../program.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { readUsage } from "../../run-usage.ts";
+import { readAgentTries } from "../../view/agent-tries.ts";
 import { startOfDay } from "../../view/relative-time.ts";
-import { sayLogin } from "../../view/run-text.ts";
+import { adviseResume, sayLogin } from "../../view/run-text.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 
 const MOST_SHOWN = 100;
+/** Of how many waiting questions the trail is read: more fit on no screen. */
+const MOST_TRAILS = 20;
+/** The lines of a page that is not printed on a terminal. */
+const PAGE_ROWS = 50;
+/** How many parked runs are searched for answers that were stored without resuming their run. */
+const MOST_PARKED = 1_000;
 
 const flags = {
   short: { type: "boolean", about: "One line for prompts and status bars: ?1 ▶1" },
@@ -54,6 +62,7 @@ export const command: Command<typeof flags> = {
     "failing",
     "failed",
     "completed",
+    "cancelled",
     "clocks",
     "damage",
   ],
@@ -124,37 +133,52 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
   const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
   const running = going.filter((run) => !isAnswerUntaken(run));
+  const heldBack = (await list(["awaiting_input", "deferred"], { limit: MOST_PARKED })).filter(isAnswerHeldBack);
   const untaken = going.filter(isAnswerUntaken);
   // The short form shows no commands, and finding them means reading the agents' records.
   const isShort = given.short === true && !context.json;
   const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
   const failed = await list(["failed", "skipped"], { endedSince: today });
   const completed = await list(["completed"], { endedSince: today });
-  const stored = (await list(["awaiting_input", "deferred"])).filter((run) => run.pendingId === undefined);
+  const cancelled = await list(["cancelled"], { endedSince: today });
   const kept = await list(["queued", "blocked"]);
   const queued = kept.filter((run) => !isLoggedOut(run));
   const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
-  const unresumed = stored.map((run) => ({
-    run,
-    wayOn: { line: `Resume it: ${context.program} runs resume ${run.number}` },
-  }));
-  const isEmpty = [waiting, going, failed, completed, kept, stored].every((found) => found.length === 0);
+  const isEmpty = [waiting, going, heldBack, failed, completed, cancelled, kept].every((found) => found.length === 0);
+  const troubles = given.short ? NO_TROUBLES : await engine.findTroubles();
   return {
     now,
     program: context.program,
     waiting,
     waitingTotal,
     mostShown: MOST_SHOWN,
-    answered: [...answered, ...unresumed, ...loggedOut],
+    rows: context.stdout.isTty ? (context.stdout.rows ?? PAGE_ROWS) - 1 : PAGE_ROWS,
+    agentTries: new Map(isShort ? [] : (await readTries(engine, waiting)).flatMap((tries) => [...tries])),
+    answered: [...answered, ...heldBack.map((run) => ({ run, wayOn: adviseResume(run, context.program) }))],
+    loggedOut,
     running,
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
+    cancelled,
     machines: await machinesFor(engine, [...running, ...kept], context),
-    usage: await readUsage(engine, [...going, ...stored, ...kept, ...failed, ...completed]),
-    ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
+    usage: await readUsage(engine, [...going, ...heldBack, ...kept, ...failed, ...completed, ...cancelled]),
+    ...troubles,
+    restore: troubles.damage.length > 0 ? await readRestore(context) : undefined,
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
+}
+
+/** How to get a damaged store of this machine back. Loaded on use. */
+async function readRestore({ place: { store }, program }: Context) {
+  if (store.kind !== "sqlite") return "Restore a backup (docs/backup.md)";
+  const { adviseRestore } = await import("../../../store/sqlite/restore-advice.ts");
+  return asTyped(adviseRestore(store.file), program);
+}
+
+/** How often agents tried to answer the questions that are shown first. */
+function readTries(engine: Engine, waiting: StatusView["waiting"]) {
+  return Promise.all(waiting.slice(0, MOST_TRAILS).map(({ run }) => readAgentTries(engine, run)));
 }
 
 /** Answered runs that only a person can resume, each with the command for it. Loaded on use. */
@@ -194,16 +218,17 @@ async function watchStatus(watch: StatusWatch, context: Context) {
 
 /** The part of the status that counts as a change: everything but relative times. */
 function keyOf(view: StatusView) {
-  const { waiting, answered, running, queued, failing, clocks, damage, failed, completed } = view;
+  const { waiting, answered, loggedOut, running, queued, failing, clocks, damage, failed, completed, cancelled } = view;
   const runs = [
-    ...answered.map(({ run }) => run),
+    ...[...answered, ...loggedOut].map(({ run }) => run),
     ...running,
     ...queued,
     ...failed.map(({ run }) => run),
     ...completed,
+    ...cancelled,
   ];
   return JSON.stringify([
-    waiting.map(({ question }) => [question.id, question.version]),
+    waiting.map(({ question }) => [question.id, question.version, view.agentTries.get(question.id)]),
     runs.map(({ id, version }) => [id, version]),
     failing.map(({ key, why }) => [key, why]),
     clocks,

@@ -8,7 +8,7 @@ import { sayAgent } from "../../view/agent-name.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
 import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
-import { sayThen } from "../../view/question-text.ts";
+import { findDeadline, sayVotes } from "../../view/question-text.ts";
 import { refOf, sayBy, sayCost, sayFact } from "../../view/run-text.ts";
 import { type QuestionCard, type NextState, currentStep } from "./next-state.ts";
 import { type StepChoice, type PickedChoice, type AnswerStep, sayPicks } from "./answer-step.ts";
@@ -65,9 +65,10 @@ export function headlineLines(state: NextState, { style }: CardPen): string[] {
 export function clockLines(state: NextState, { style, ahead }: CardPen): string[] {
   const { card, now } = state;
   if (!card) return [];
-  const { question, content } = card.read;
-  const due = question.dueAt;
-  const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
+  const { question } = card.read;
+  const deadline = findDeadline(card.read);
+  const due = deadline?.at;
+  const then = deadline?.then.replace(/^uses "(.*)"$/s, "uses $1");
   const left = due === undefined ? "" : formatDuration(Math.max(0, msBetween(now, due)));
   const clock = due === undefined ? "no deadline" : `due ${sayClock(due, now, ahead)} (${left}), then ${then}`;
   const sentences = [
@@ -75,7 +76,7 @@ export function clockLines(state: NextState, { style, ahead }: CardPen): string[
     ...(isPending(question) && question.hold ? ["The agent is waiting for it now."] : []),
     ...leanSentence(state, card),
     ...(question.risk === "high" ? ["High risk."] : []),
-    ...(question.approvals.need > 1 ? [`${question.votes.length} of ${question.approvals.need} have agreed.`] : []),
+    ...sayVotes(card.read).map((line) => `${line}.`),
     ...(question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : []),
     ...(card.same.length > 0 ? [`${card.same.length + 1} runs ask this.`] : []),
   ];

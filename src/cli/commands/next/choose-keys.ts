@@ -177,14 +177,14 @@ export function pressKeys(state: NextState): Transition {
   return withoutEffects({ ...state, mode: { at: "choose" } });
 }
 
-/** Enter or y confirms; n or Esc declines; other keys do nothing. */
+/** Answering for other runs too takes a y, leaving the choice to the agent Enter; Esc goes back; other keys do nothing. */
 export function pressConfirm(state: NextState, { of }: Of<"sure">, key: Key): Transition {
-  const isYes = key.name === "enter" || isKey(key, "y");
   const isNo = isKey(key, "n");
   if (key.name === "escape" || (isNo && of === "decide")) {
     return withoutEffects({ ...state, mode: { at: "choose" }, ready: undefined });
   }
-  if (of === "same") return isYes ? sendAnswer(state, "all") : isNo ? sendAnswer(state, "this") : withoutEffects(state);
+  if (of === "same" && isKey(key, "y")) return sendAnswer(state, "all");
+  if (of === "same") return isNo || key.name === "enter" ? sendAnswer(state, "this") : withoutEffects(state);
   // `y` opened this dialog, so only Enter confirms it.
   return key.name === "enter"
     ? confirmAnswer(state, composeAnswer(state, { outcome: "decide" }))

@@ -65,11 +65,14 @@ describe("what waits", () => {
     const all = new NextScene([card]);
     all.type("1\r");
     expect(all.done()).toEqual([]);
-    all.type("\r");
+    all.type("y");
     expect(all.answer().ids).toEqual([idOf(first), idOf(second), idOf(third)]);
     const one = new NextScene([card]);
     one.type("1\rn");
     expect(one.answer().ids).toEqual([idOf(first)]);
+    const usual = new NextScene([card]);
+    usual.type("1\r\r");
+    expect(usual.answer().ids).toEqual([idOf(first)]);
   });
 });
 

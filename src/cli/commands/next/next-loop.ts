@@ -28,8 +28,6 @@ export interface LoopStart {
 /** How the loop ended. */
 export interface LoopEnd {
   isInterrupted: boolean;
-  skipped: number;
-  waiting: number;
 }
 
 /** Shows waiting questions one by one on a terminal, until none is left or the person quits. */
@@ -114,10 +112,7 @@ export class NextLoop {
   }
 
   async #do(effect: NextEffect, isInterrupted: boolean) {
-    if (effect.do === "quit") {
-      const { skipped, queue } = this.#state;
-      return this.#end({ isInterrupted, skipped: skipped.length, waiting: queue.length });
-    }
+    if (effect.do === "quit") return this.#end({ isInterrupted });
     if (effect.do === "suspend") return this.#terminal.suspend();
     const event = await this.#actions.do(effect, this.#state).catch(refused);
     this.#deeds += 1;

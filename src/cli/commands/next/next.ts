@@ -1,4 +1,5 @@
 import { parseDuration } from "../../../core/text/duration.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -9,6 +10,8 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
+import type { LoopStart } from "./next-loop.ts";
+import { QuestionQueue } from "./question-queue.ts";
 
 const UNDO = "5s";
 
@@ -44,10 +47,14 @@ export async function offerAll(given: Values<typeof flags>, engine: Engine, cont
     isFollowing: given.follow ?? false,
     undoMs: parseDuration(given["undo-window"] ?? UNDO),
   };
-  if (isFlat(context)) return (await import("./plain-loop.ts")).runPlainLoop(start);
+  const exit = isFlat(context) ? await (await import("./plain-loop.ts")).runPlainLoop(start) : await runScreen(start);
+  if (!context.isQuiet) context.stdout.write(await readLeft(start));
+  return exit;
+}
+
+async function runScreen(start: LoopStart) {
   const { NextLoop } = await import("./next-loop.ts");
-  const { isInterrupted, skipped, waiting } = await new NextLoop(start, await context.openTerminal()).run();
-  if (!context.isQuiet) context.stdout.write(sayLeft({ skipped, waiting }, context.program));
+  const { isInterrupted } = await new NextLoop(start, await start.context.openTerminal()).run();
   return isInterrupted ? EXIT_CODE.interrupted : 0;
 }
 
@@ -56,11 +63,22 @@ function isFlat({ isAccessible, env }: Context) {
   return isAccessible || env["TERM"] === "dumb";
 }
 
-/** The line at the end: how many questions are still waiting. */
-export function sayLeft({ skipped, waiting }: { skipped: number; waiting: number }, program: string): string {
-  const left = skipped + waiting;
-  if (left === 0) return "Nothing is waiting for you.\n";
-  return `${left} ${left === 1 ? "question is" : "questions are"} waiting for you. Continue with: ${program} next\n`;
+/** The line at the end: how many questions wait now. Empty if the store cannot be read any more. */
+async function readLeft({ engine, wanted, by, context: { program } }: LoopStart) {
+  try {
+    const left = await new QuestionQueue(engine, wanted).count(by.id);
+    if (left.waiting > 0) return `${sayCount(left.waiting)} waiting for you. Continue with: ${program} next\n`;
+    if (left.others === 0) return "Nothing is waiting for you.\n";
+    const others = `${sayCount(left.others)} snoozed or not for you`;
+    return `Nothing is waiting for you now; ${others}. See: ${program} list --awaiting\n`;
+  } catch (error) {
+    if (error instanceof Refusal) return "";
+    throw error;
+  }
+}
+
+function sayCount(count: number) {
+  return `${pluralize(count, "question")} ${count === 1 ? "is" : "are"}`;
 }
 
 function requireTerminal(context: Context) {

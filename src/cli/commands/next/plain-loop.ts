@@ -8,9 +8,8 @@ import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { textWidth, wrap } from "../../terminal/terminal.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
-import { sayThen } from "../../view/question-text.ts";
+import { findDeadline, sayVotes } from "../../view/question-text.ts";
 import { refOf, sayBy, sayFact } from "../../view/run-text.ts";
-import { sayLeft } from "./next.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { EMPTY_LINE, editedLine } from "./line-editor.ts";
 import type { LoopStart } from "./next-loop.ts";
@@ -59,7 +58,7 @@ class Flat {
     const { context, engine, by, isFollowing, wanted } = this.#start;
     const queue = new QuestionQueue(engine, wanted);
     const signal = context.interrupt();
-    for (let skipped = 0; ;) {
+    for (;;) {
       await engine.doDue();
       await this.#actions.settle();
       const { cards, now } = await queue.read(by.id);
@@ -69,20 +68,14 @@ class Flat {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
         continue;
       }
-      if (!card) return this.#leave({ skipped, waiting: 0 });
+      if (!card) return 0;
       context.stdout.write(
         `\n${renderPlain(card, { left: left.length, now, ahead: context.ahead, width: textWidth(undefined) })}\n`,
       );
       const turn = await this.#offer(card);
-      if (turn === "quit") return this.#leave({ skipped, waiting: left.length });
+      if (turn === "quit") return 0;
       if (turn === "interrupted") return EXIT_CODE.interrupted;
-      if (turn === "next" && !this.#last.includes(card.read.question.id)) skipped += 1;
     }
-  }
-
-  #leave(left: { skipped: number; waiting: number }) {
-    this.#start.context.stdout.write(sayLeft(left, this.#start.context.program));
-    return 0;
   }
 
   /** Prompts for every step, and accepts commands. */
@@ -114,14 +107,16 @@ class Flat {
     if (question.risk === "high") {
       const word = confirmationWord(question.title, run.name);
       const typed = await this.#prompt(`High risk. Type ${oneLine(word)} to confirm: `);
-      if (typed?.trim() !== word) {
+      if (typed === undefined) return "interrupted";
+      if (typed.trim() !== word) {
         this.#say("Not confirmed; nothing was sent.");
         return "again";
       }
     }
-    const all =
-      card.same.length > 0 ? await this.#prompt(`${card.same.length + 1} runs ask this. Answer all? [Y/n] `) : "n";
-    const others = /^\s*n/i.test(all ?? "n") ? [] : card.same.map((read) => read.question.id);
+    const runs = card.same.length + 1;
+    const all = runs > 1 ? await this.#prompt(`${runs} runs ask this. Answer all of them? [y/N] `) : "n";
+    if (all === undefined) return "interrupted";
+    const others = /^\s*y/i.test(all) ? card.same.map((read) => read.question.id) : [];
     const note = said.note ?? (this.#note === "" ? undefined : this.#note);
     const answer: AnswerParts = {
       ...said,
@@ -252,15 +247,16 @@ function pickOf(step: AnswerStep, text: string): PickedChoice {
 function renderPlain({ read, same }: QuestionCard, at: { left: number; now: Instant; ahead: Ahead; width: number }) {
   const { run, question, content } = read;
   const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
-  const due =
-    question.dueAt === undefined
-      ? "No deadline."
-      : `Due ${sayClock(question.dueAt, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, question.dueAt)))}, then ${sayThen(question, content)}.`;
+  const deadline = findDeadline(read);
+  const due = deadline
+    ? `Due ${sayClock(deadline.at, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, deadline.at)))}, then ${deadline.then}.`
+    : "No deadline.";
   const lines = [
     `${at.left} ${at.left === 1 ? "question is" : "questions are"} waiting. Run ${refOf(run)} ${oneLine(run.name)}${agent}.`,
     ...content.items.map((item) => `Question: ${sanitise(item.text)}`),
     `Waiting ${sayAge(Math.max(0, msBetween(question.askedAt, at.now)))}. ${due}`,
     ...(question.risk === "high" ? ["High risk: nothing is recommended, and you confirm with a word."] : []),
+    ...sayVotes(read).map((line) => `${line}.`),
     ...(question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : []),
     ...(same.length > 0 ? [`${same.length + 1} runs ask this.`] : []),
     ...(content.context === undefined ? [] : [`Context: ${sanitise(content.context)}`]),

@@ -1,4 +1,5 @@
 import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import { compareUrgency } from "../../../core/people/inbox.ts";
 import type { Instant } from "../../../core/instant.ts";
 import type { PendingQuestion, Question } from "../../../core/question/question.ts";
@@ -24,12 +25,31 @@ export class QuestionQueue {
 
   /** The waiting questions for this person, as cards in order. */
   async read(user: string): Promise<{ cards: QuestionCard[]; now: Instant }> {
+    const { open, now } = await this.#readOpen();
+    const offered = open.filter((read) => this.#isOffered(read, now));
+    return { cards: groupSame(sortUrgent(offered, user)), now };
+  }
+
+  /** How many questions wait for this person, and how many others are open: snoozed, voted on, not asked for here. */
+  async count(user: string): Promise<{ waiting: number; others: number }> {
+    const { open, now } = await this.#readOpen();
+    const hasVoted = ({ question }: Waiting) => question.votes.some(({ by }) => actorName(by) === user);
+    const waiting = open.filter((read) => this.#isOffered(read, now) && !hasVoted(read)).length;
+    return { waiting, others: open.length - waiting };
+  }
+
+  /** The open questions; those that were just answered are not among them. */
+  async #readOpen() {
     const now = await this.#engine.now();
     const pending = await this.#engine.listQuestions({ status: "pending", order: "oldest", limit: MOST });
     const reads = await Promise.all(pending.map((question) => this.#readOne(question)));
     this.#known = new Map(reads.map((read) => [read.question.id, read]));
-    const open = reads.filter(isOpen).filter((read) => isOffered(read, now) && this.#wanted(read));
-    return { cards: groupSame(sortUrgent(open, user)), now };
+    return { open: reads.filter(isOpen), now };
+  }
+
+  #isOffered(read: Waiting, now: Instant) {
+    const { snoozedUntil } = read.question;
+    return !(snoozedUntil !== undefined && snoozedUntil > now) && this.#wanted(read);
   }
 
   async #readOne(question: Question) {
@@ -56,10 +76,5 @@ export function groupSame(reads: readonly Waiting[]): QuestionCard[] {
 }
 
 function isOpen(read: QuestionSnapshot): read is Waiting {
-  return read.question.status === "pending";
-}
-
-/** Neither snoozed nor just answered. */
-function isOffered({ question }: Waiting, now: Instant) {
-  return question.settling === undefined && !(question.snoozedUntil !== undefined && question.snoozedUntil > now);
+  return read.question.status === "pending" && read.question.settling === undefined;
 }

@@ -110,6 +110,7 @@ function takeQueue(before: NextState, { cards, now, shown }: Extract<NextEvent, 
     ...before,
     now,
     queue: cards.filter(({ read }) => isBack(read.question.id)),
+    skipped: before.skipped.filter((id) => cards.some(({ read }) => read.question.id === id)),
     seen: [...new Set([...(before.seen ?? []), ...ids])],
     last: before.last && before.last.until > now ? before.last : undefined,
   };

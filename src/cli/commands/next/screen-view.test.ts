@@ -146,12 +146,21 @@ is simpler and slightly faster for plain key-value caching.
     const scene = new NextScene([{ ...caching(), same: [aCard().read, aCard().read] }], { now: TUESDAY });
     expect(screen(scene)).toContain("3 runs ask this.");
     scene.press("enter");
-    expect(screen(scene)).toContain("3 runs ask this. Answer all? [Y/n]");
+    expect(screen(scene)).toContain("3 runs ask this. Answer all of them? [y/N]");
     scene.press("escape");
     scene.type("?");
     expect(screen(scene)).toContain("u       undo the last answer");
     scene.type("?y");
     expect(screen(scene)).toContain("Let the agent decide? ↵ yes, Esc no");
+  });
+
+  test("says at the end what was skipped, as long as it waits", () => {
+    const cards = [aCard(), aCard()];
+    const scene = new NextScene(cards, { isFollowing: true });
+    scene.type("ss");
+    expect(screen(scene)).toContain("Nothing else is waiting for you; you skipped 2 questions.");
+    scene.waits([]);
+    expect(screen(scene)).toContain("Nothing is waiting for you.");
   });
 
   test("shows the place of the cursor in what is written", () => {

@@ -3,6 +3,7 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { mayForce } from "../../../core/question/question.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { cutCells, wrap } from "../../terminal/terminal.ts";
@@ -60,7 +61,7 @@ function keysBody(state: NextState, room: number) {
 
 /** The body of the screen: the question and the choices. */
 function bodyOf(state: NextState, pen: CardPen, room: number) {
-  if (!state.card) return { lines: wrap("Nothing is waiting for you.", state.size.columns), scroll: 0 };
+  if (!state.card) return { lines: wrap(sayEmpty(state), state.size.columns), scroll: 0 };
   const top = [headerLines(state, pen), headlineLines(state, pen), clockLines(state, pen)].flat();
   const choices = state.mode.at === "closed" ? goneLines(state, pen) : choiceLines(state, pen);
   const picked = pickedLines(state, pen);
@@ -74,6 +75,11 @@ function bodyOf(state: NextState, pen: CardPen, room: number) {
   const lines = [...top, ...gap, ...shown.lines, ...(shown.lines.length > 0 ? gap : []), ...below, ...gap];
   const focus = lines.length - gap.length - note.length - choices.lines.length + choices.focus;
   return { lines: windowOn(lines, focus, room), scroll: shown.scroll };
+}
+
+function sayEmpty({ skipped }: NextState) {
+  if (skipped.length === 0) return "Nothing is waiting for you.";
+  return `Nothing else is waiting for you; you skipped ${pluralize(skipped.length, "question")}.`;
 }
 
 /** The part of the context that fits, with a line about the rest. */
@@ -158,7 +164,7 @@ function questionLines({ mode, card, size }: NextState) {
   if (mode.at !== "sure" || !card) return [];
   const text =
     mode.of === "same"
-      ? `${card.same.length + 1} runs ask this. Answer all? [Y/n]`
+      ? `${card.same.length + 1} runs ask this. Answer all of them? [y/N]`
       : "Let the agent decide? ↵ yes, Esc no";
   return wrap(text, size.columns);
 }
@@ -204,7 +210,7 @@ function availableKeys(state: NextState) {
     case "write":
       return ["↵ done", "Esc back"];
     case "sure":
-      return mode.of === "same" ? ["↵ all", "n only this one", "Esc back"] : ["↵ yes", "Esc back"];
+      return mode.of === "same" ? ["↵ only this one", "y all of them", "Esc back"] : ["↵ yes", "Esc back"];
     case "templates":
       return ["↵ use", "j k move", "Esc back"];
     case "keys":

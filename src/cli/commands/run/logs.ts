@@ -26,7 +26,7 @@ export const command: Command<typeof flags> = {
   usage: "logs <run> [-f] [--raw] [--err]",
   flags,
   isLong: ({ flags: { follow, raw } }) => !follow && !raw,
-  examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.jsonl"],
+  examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.ndjson"],
   async run(args, context) {
     const signal = args.flags.follow ? context.interrupt() : undefined;
     const engine = await context.engine({ waits: signal && { until: signal } });

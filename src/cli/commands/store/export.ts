@@ -1,8 +1,9 @@
 import { pluralize } from "../../../core/text/plural.ts";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { once } from "node:events";
+import { Refusal } from "../../../core/refusal.ts";
 import { exportLines } from "../../../engine/trail/export.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
@@ -17,18 +18,25 @@ const FILE_MODE = 0o600;
 
 const flags = {
   output: { type: "string", short: "o", value: "file", about: "Write to this file, readable by you only (stdout)" },
+  force: { type: "boolean", about: "Overwrite the file if there is one" },
   since: { type: "string", value: "time", about: "Only runs created since a time: 30d or 2026-11-01" },
   run: { type: "string", value: "run", about: "Only this run" },
   "with-secrets": { type: "boolean", about: "Include callback secrets, to move a store; tokens are never exported" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "export [-o <file>] [--since <time>] [--run <run>]",
+  usage: "export [-o <file> [--force]] [--since <time>] [--run <run>]",
   flags,
   examples: ["askd export -o askd.ndjson", "askd export --run 42 | head"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
-    const { output, since, run, "with-secrets": hasSecrets = false } = args.flags;
+    const { output, force, since, run, "with-secrets": hasSecrets = false } = args.flags;
+    const file = output && resolve(context.cwd, output);
+    if (file !== undefined && !force && existsSync(file)) {
+      throw new Refusal("bad_input", `${file} already exists; nothing was changed`, {
+        hint: "Name another file, or overwrite it with --force",
+      });
+    }
     const runId = run === undefined ? undefined : (await getRun(await context.engine(), run)).id;
     const counts = await withDirectStore(context, async (store) => {
       const query = {
@@ -37,7 +45,7 @@ export const command: Command<typeof flags> = {
         since: since === undefined ? undefined : parsePast(since, await store.now(), context),
         runId,
       };
-      return writeLines(exportLines(store, query), output && resolve(context.cwd, output), context);
+      return writeLines(exportLines(store, query), file, context);
     });
     if (output !== undefined && !context.isQuiet) {
       const { runs, questions, events } = counts;

@@ -10,7 +10,7 @@ import { asTyped } from "../../program.ts";
 const FIELDS = ["before", "after", "known"];
 
 const flags = {
-  check: { type: "boolean", about: "Only report whether a migration is needed; exit 1 if it is" },
+  check: { type: "boolean", about: "Only report whether this askd can use the store as it is; exit 1 if not" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -30,7 +30,7 @@ export const command: Command<typeof flags> = {
       page: () => asTyped(say(before.schema, after.schema, before.known), context.program),
       json: () => ({ before: before.schema, after: after.schema, known: before.known }),
     });
-    return after.schema < before.known ? EXIT_CODE.error : 0;
+    return after.schema === before.known ? 0 : EXIT_CODE.error;
   },
 };
 

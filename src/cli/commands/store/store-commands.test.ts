@@ -1,0 +1,33 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Scene } from "../../../../test/scene.ts";
+import { type } from "../../../../test/typed.ts";
+
+test("migrate --check fails on a store that a newer askd has changed, and so does migrate", async () => {
+  const findSchema = () => Promise.resolve({ schema: 9, known: 7 });
+  for (const argv of [["migrate", "--check"], ["migrate"]]) {
+    const { exit, stdout } = await type(new Scene(), argv, { findSchema });
+    expect(exit).toBe(1);
+    expect(stdout).toContain("The store is at schema 9; this askd knows 7. Update askd");
+  }
+});
+
+test("export overwrites a file only with --force", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "askd-export-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, "all.ndjson");
+  const scene = new Scene();
+  await scene.ask();
+  writeFileSync(file, "mine", { mode: 0o644 });
+  const refused = await type(scene, ["export", "-o", file]);
+  expect(refused.exit).toBe(2);
+  expect(refused.stderr).toContain(`${file} already exists; nothing was changed`);
+  expect(refused.stderr).toContain("--force");
+  expect(readFileSync(file, "utf8")).toBe("mine");
+  expect((await type(scene, ["export", "-o", file, "--force"])).exit).toBe(0);
+  expect(readFileSync(file, "utf8")).toContain('"kind":"end"');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dir)).toEqual(["all.ndjson"]);
+});
