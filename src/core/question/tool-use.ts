@@ -2,8 +2,10 @@ import { isVisibleLine, quoteLine } from "../text/foreign-text.ts";
 import { type DiffLine, diffLines } from "../text/line-diff.ts";
 import { pluralize } from "../text/plural.ts";
 import { quoteShellWord } from "../text/shell-word.ts";
+import { Refusal } from "../refusal.ts";
 import { makeVisible } from "../text/visible.ts";
 
+const MAX_DEPTH = 64;
 const LONGEST_TOOL = 200;
 /** The longest subject in the title; the details have all of it. */
 const SUBJECT_CHARS = 110;
@@ -56,6 +58,36 @@ export function listArguments(input: unknown): ToolArgument[] {
 export function findCommand({ key, value }: ToolArgument): string | undefined {
   if (!COMMANDS.includes(key)) return undefined;
   return typeof value === "string" ? value : isWords(value) ? value.map(quoteShellWord).join(" ") : undefined;
+}
+
+/** Tools of agents that run a command in a shell. */
+const SHELL_TOOLS: ReadonlySet<string> = new Set(["Bash", "bash", "a command", "run_shell_command", "shell"]);
+
+/** The command of a tool that runs it in a shell, and the argument it stands in. */
+export function findShellCommand({ tool, input }: ToolUse): { argument: string; text: string } | undefined {
+  return SHELL_TOOLS.has(tool) ? findCommandText(input) : undefined;
+}
+
+/** The command among the arguments of a tool use, if it is one text. */
+export function findCommandText(input: unknown): { argument: string; text: string } | undefined {
+  if (input === null || typeof input !== "object" || Array.isArray(input)) return undefined;
+  const found = Object.entries(input).filter(([name]) => COMMANDS.includes(name));
+  const [only, second] = found;
+  return only && !second && typeof only[1] === "string" ? { argument: only[0], text: only[1] } : undefined;
+}
+
+/** Says whether the arguments change a file. */
+export function isEdit(input: unknown): boolean {
+  return editsOf(listArguments(input)).length > 0;
+}
+
+/** Sorts the names of nested arguments, so that their order makes no difference. */
+export function sortKeys(value: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new Refusal("too_large", `The arguments are nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return value.map((each) => sortKeys(each, depth + 1));
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, sortKeys(each, depth + 1)]));
 }
 
 /** Says whether an argument names a file. */
