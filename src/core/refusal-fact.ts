@@ -38,9 +38,7 @@ export interface RefusalFacts {
   one_choice: { options: readonly string[] };
   ambiguous: { said: string; names: readonly string[] };
   no_such_option: { said: string; options: readonly string[] };
-  no_change: object;
-  takes_no_change: object;
-  high_risk_once: object;
+  risky_change: { id: string };
   /** A field of the answer, or all of it; `wanted` is a limit or the allowed values. */
   mismatch: { must: RequiredForm; field?: string; wanted: string };
   control_character: { what: TextKind; code: string; position: number };

@@ -55,13 +55,19 @@ function requireAllowable(read: PendingSnapshot, given: Answer, { confirmed }: A
   if (question.risk === "high" && (values.includes(ALLOW_RUN) || values.includes(ALLOW_PREFIX))) {
     throw new Refusal("not_permitted", "This is high risk: it can be allowed once, not for the rest of the run", {
       hint: `Allow it once: askd answer ${shortId(question.id)} allow`,
-      fact: { is: "high_risk_once" },
     });
   }
   const command = findChangedCommand(given);
   if (command === undefined) return;
   const risk = measureToolRisk({ tool: "", input: { command } });
-  if (risk === "high") requireMayResumeAgent("answer", { ...read, question: { ...question, risk } }, at, confirmed);
+  if (risk !== "high" || question.risk === "high") return;
+  if (!confirmed && at.by.strength === "local") {
+    throw new Refusal("needs_confirmation", "The changed command is high risk; nothing was allowed", {
+      hint: `Confirm it in a terminal: askd answer ${shortId(question.id)} --yes --command "…"`,
+      fact: { is: "risky_change", id: shortId(question.id) },
+    });
+  }
+  requireMayResumeAgent("answer", { ...read, question: { ...question, risk } }, at, confirmed);
 }
 
 /** Says whether a reply denies an approval; that needs no confirmation, however high the risk. */

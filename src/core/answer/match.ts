@@ -97,7 +97,6 @@ function matchChange({ change }: Item, said: string | undefined): MatchedItem {
   if (said === undefined) {
     throw new Refusal("empty_answer", "The changed command is missing", {
       hint: 'Write it: askd answer <id> --command "…"',
-      fact: { is: "no_change" },
     });
   }
   return change?.trim() === said ? { values: [ALLOW] } : { values: [ALLOW_CHANGED], text: said };
@@ -106,7 +105,6 @@ function matchChange({ change }: Item, said: string | undefined): MatchedItem {
 function noChange() {
   return new Refusal("no_such_option", "The agent cannot take a changed command; nothing was allowed", {
     hint: "Allow it as it is, or deny it and say in the note what to run instead: askd answer <id> deny -m <text>",
-    fact: { is: "takes_no_change" },
   });
 }
 

@@ -6,6 +6,7 @@ import type { Risk } from "./risk.ts";
 import { ALLOW, ALLOW_CHANGED, ALLOW_PREFIX, ALLOW_RUN, permissionScope } from "./run-permission.ts";
 import {
   type ToolUse,
+  type ToolUseInFile,
   describeToolUse,
   findCommandText,
   findShellCommand,
@@ -16,7 +17,7 @@ import {
 const HEADER_CHARS = 30;
 
 /** A tool use that needs approval. */
-export interface ToolAsk extends ToolUse {
+export interface ToolAsk extends ToolUseInFile {
   /** The agent's own reason. */
   reason?: string | undefined;
   /** The asker can run another command than the one it asks for. */
@@ -29,7 +30,10 @@ export function approvalAsk({ tool, input, reason, takesChange }: ToolAsk): Reco
 }
 
 /** The question about a tool use: people see all arguments before anything the agent says about them. */
-export function approvalContent(use: ToolAsk, risk: Risk): {
+export function approvalContent(
+  use: ToolAsk,
+  risk: Risk,
+): {
   question: string;
   header: string;
   options: Array<{ value: string; label: string }>;
@@ -37,7 +41,7 @@ export function approvalContent(use: ToolAsk, risk: Risk): {
   accepts: Outcome[];
   context: string;
 } {
-  const { title, details } = describeToolUse({ tool: use.tool, input: sortKeys(use.input) });
+  const { title, details } = describeToolUse({ ...use, input: sortKeys(use.input) });
   return {
     question: title,
     header: headerOf(toolName(use.tool)),
@@ -89,8 +93,7 @@ export function isAllowing({ outcome, items }: Answer): boolean {
     outcome === "answer" &&
     given.length > 0 &&
     given.every(
-      ({ values, text }) =>
-        ALLOWING.has(values.join()) && (text !== undefined) === (values.join() === ALLOW_CHANGED),
+      ({ values, text }) => ALLOWING.has(values.join()) && (text !== undefined) === (values.join() === ALLOW_CHANGED),
     )
   );
 }

@@ -57,6 +57,8 @@ export interface DoorDefaults {
 }
 
 const MAX_DEPTH = 64;
+/** A longer file is not sent with the edit of it. */
+export const MOST_FILE_CHARS = 200_000;
 
 const NotifyInput = z.union([
   z.string(),
@@ -77,6 +79,7 @@ const ToolInput = z.object({
   input: z.unknown(),
   reason: z.string().nullish(),
   takes_change: z.boolean().nullish(),
+  file: z.string().max(MOST_FILE_CHARS).nullish(),
 });
 
 const AskFields = ItemInput.omit({ text: true, id: true }).extend({
@@ -166,7 +169,7 @@ function requireNames(names: readonly string[]) {
 /** Reads the tool of an approval. askd words its question, so that people see exactly what will be allowed. */
 function readTool(fields: AskFields): ToolAsk | undefined {
   if (!fields.tool) return undefined;
-  const { name, input, reason, takes_change: takesChange } = fields.tool;
+  const { name, input, reason, takes_change: takesChange, file } = fields.tool;
   if (fields.kind !== "approval") {
     throw new Refusal("bad_input", 'Only an approval is about a tool; add kind "approval", or leave out "tool"');
   }
@@ -178,7 +181,13 @@ function readTool(fields: AskFields): ToolAsk | undefined {
       hint: 'Say why in "reason" of "tool"',
     });
   }
-  return { tool: name, input, reason: reason ?? undefined, takesChange: takesChange ?? undefined };
+  return {
+    tool: name,
+    input,
+    reason: reason ?? undefined,
+    takesChange: takesChange ?? undefined,
+    file: file ?? undefined,
+  };
 }
 
 /** The risk that the options of an approval depend on, before the thread that it may continue is known. */

@@ -96,11 +96,10 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
 export function findSameQuestion(open: readonly Question[], input: AskInput): Question | undefined {
   if (input.key !== undefined) return open.find((question) => question.key === `=${input.key}`);
   if (open.length === 0) return undefined;
-  const hash = hashContent(input);
   return open.find(
     (question) =>
-      question.key.startsWith(`${hash}#`) &&
-      isSameTool(question, input) &&
+      !question.key.startsWith("=") &&
+      isSameContent(question, input) &&
       (question.status === "pending" || question.kind !== "approval") &&
       (question.status === "pending" || owesOutcome(question)),
   );
@@ -117,22 +116,25 @@ export function isAskedAgain(question: Question, input: AskInput): boolean {
 
 /** Says whether a question asks the same and is pending or has an outcome its agent has not received. */
 export function isSameAsk(question: Question, input: AskInput): boolean {
-  if (question.kind !== input.kind || !question.content.endsWith(hashContent(input))) return false;
-  if (!isSameTool(question, input)) return false;
+  if (question.kind !== input.kind || !isSameContent(question, input)) return false;
   if (question.status === "pending") return true;
   if (question.kind !== "approval") return owesOutcome(question);
   const { handover } = question;
   return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");
 }
 
-/** An asker can word an approval like ours without a tool: equal words are not the same ask. */
-function isSameTool(question: Question, { tool }: AskInput) {
-  return question.fingerprint === (tool && fingerprintOf(tool));
+/**
+ * Says whether an ask has this content. A tool use is the same by its arguments: the words for it depend on the file that
+ * it changes. An asker can word an approval like ours without a tool, so equal words are not the same ask.
+ */
+function isSameContent(question: Question, input: AskInput) {
+  if (input.tool) return question.fingerprint === fingerprintOf(input.tool);
+  return question.fingerprint === undefined && question.content.endsWith(hashContent(input));
 }
 
 /** Refuses the same key with different content. */
 export function requireSamePayload(question: Question, input: AskInput): void {
-  if (question.content.endsWith(hashContent(input)) && isSameTool(question, input)) return;
+  if (isSameContent(question, input)) return;
   throw new Refusal(
     "key_reused",
     `The key ${quoteLine(input.key ?? "")} was used for another question (${shortId(question.id)}); nothing was asked`,

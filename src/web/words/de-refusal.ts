@@ -10,10 +10,8 @@ export const deRefusal: RefusalCatalogue = {
     one_choice: "Nur eine Option kann gewählt werden: {options}.",
     ambiguous: "„{said}“ ist nicht eindeutig: {names}. Schreiben Sie die ganze Beschriftung oder den Buchstaben.",
     no_such_option: "„{said}“ ist keine der Optionen. Zur Auswahl stehen: {options}.",
-    no_change: "Schreiben Sie den geänderten Befehl.",
-    takes_no_change:
-      "Dieser Agent kann keinen geänderten Befehl übernehmen; nichts wurde erlaubt. Erlauben Sie ihn, wie er ist, oder lehnen Sie ihn mit einer Notiz ab.",
-    high_risk_once: "Das hat ein hohes Risiko: Es kann einmal erlaubt werden, nicht für den Rest des Laufs.",
+    risky_change:
+      'Der geänderte Befehl hat ein hohes Risiko; nichts wurde erlaubt. Bestätigen Sie ihn in einem Terminal: askd answer {id} --yes --command "…"',
     mismatch: "Die Antwort passt nicht: {must}.",
     control_character: "{what} enthält ein Steuerzeichen (U+{code} an Position {position}); verwenden Sie reinen Text.",
     too_long:
