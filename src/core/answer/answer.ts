@@ -61,10 +61,10 @@ function requireAllowable(read: PendingSnapshot, given: Answer, { confirmed }: A
   if (command === undefined) return;
   const risk = measureToolRisk({ tool: "", input: { command } });
   if (risk !== "high" || question.risk === "high") return;
-  if (!confirmed && at.by.strength === "local") {
+  if (!confirmed && at.by.strength !== "person") {
     throw new Refusal("needs_confirmation", "The changed command is high risk; nothing was allowed", {
       hint: `Confirm it in a terminal: askd answer ${shortId(question.id)} --yes --command "…"`,
-      fact: { is: "risky_change", id: shortId(question.id) },
+      fact: { is: "risky_change" },
     });
   }
   requireMayResumeAgent("answer", { ...read, question: { ...question, risk } }, at, confirmed);

@@ -25,8 +25,8 @@ export interface ToolAsk extends ToolUseInFile {
 }
 
 /** Builds the ask for a tool use with exactly these arguments; `approvalContent` words the question. */
-export function approvalAsk({ tool, input, reason, takesChange }: ToolAsk): Record<string, unknown> {
-  return { kind: "approval", tool: { name: tool, input: sortKeys(input), reason, takes_change: takesChange } };
+export function approvalAsk({ tool, input, reason, takesChange, file }: ToolAsk): Record<string, unknown> {
+  return { kind: "approval", tool: { name: tool, input: sortKeys(input), reason, takes_change: takesChange, file } };
 }
 
 /** The question about a tool use: people see all arguments before anything the agent says about them. */

@@ -116,7 +116,8 @@ const TRIES: Readonly<Record<RefusalFactName, Try>> = {
   risky_change: async (desk) => {
     const tool = { name: foreign("Bash"), input: { command: foreign("npm test") }, takes_change: true };
     const { question } = await desk.visit.at.scene.ask({ kind: "approval", tool });
-    return desk.post(`/q/${question.id}/answer`, { do: "answer", "i.0": "3", "t.0": "rm -rf /" });
+    const html = await desk.post(`/q/${question.id}/answer`, { do: "answer", "i.0": "3", "t.0": "rm -rf /" });
+    return html.replaceAll(/May the agent use|to run/g, foreign); // the agent reads the title too
   },
   control_character: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a\u0007b" }),
   too_long: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a".repeat(70_000) }),

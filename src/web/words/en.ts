@@ -125,7 +125,7 @@ export const en = {
   "approval.deny": "Deny",
   "approval.about.deny": "The request is denied; the agent does not do it.",
   "approval.allow-run": "Allow exactly this for the rest of this run",
-  "approval.about.allow-run": "The agent is not asked again when it does the same.",
+  "approval.about.allow-run": "You are not asked again when the agent does the same.",
   "approval.allow-prefix": 'Allow commands that begin with "{prefix}" for the rest of this run',
   "approval.about.allow-prefix":
     "Commands with shell operators after these words, and all of high risk, are still asked.",

@@ -165,7 +165,7 @@ function readInput(context: PageCall, read: QuestionSnapshot, draft: FormDraft):
   const language = languageOf(context);
   const input = readAnswerForm(read.content, draft);
   if (!input) return say(language, "answer.none");
-  if (isRiskConfirmed(read, draft)) return { ...input, confirmed: true };
+  if (isRiskConfirmed(read, draft)) return { ...input, confirmed: read.question.risk === "high" };
   return say(language, "risk.wrong", { word: confirmationWord(read.question.title, read.run.name) });
 }
 
