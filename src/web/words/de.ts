@@ -63,6 +63,8 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "group.others": "Für andere",
   "group.snoozed": "Zurückgestellt",
   "group.today": "Heute abgeschlossen",
+  "group.count": "{n} Fragen in {rows} Zeilen",
+  "group.count.one": "{n} Fragen in einer Zeile",
   "group.past": "Abgeschlossen",
   "row.settling": "beantwortet, noch änderbar",
   "row.snoozed": "bis",

@@ -61,6 +61,8 @@ export const en = {
   "group.others": "For others",
   "group.snoozed": "Snoozed",
   "group.today": "Closed today",
+  "group.count": "{n} questions in {rows} rows",
+  "group.count.one": "{n} questions in one row",
   "group.past": "Closed",
   "row.settling": "answered, can be undone",
   "row.snoozed": "until",
