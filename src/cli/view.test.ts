@@ -222,7 +222,7 @@ COMPLETED TODAY:
   });
 
   test("names the command of an approval, and suggests nothing at high risk", () => {
-    const { question: text, options } = approvalContent({ tool: "Bash", input: { command: "rm -rf /" } });
+    const { question: text, options } = approvalContent({ tool: "Bash", input: { command: "rm -rf /" } }, "high");
     const choices = options.map((option, index) => ({ ...option, key: "AB".charAt(index) }));
     const content = { items: [{ id: "q1", text, options: choices, multiple: false, allowText: false }] };
     const question = { ...pending, title: text, kind: "approval", risk: "high" } as const;

@@ -38,6 +38,7 @@ export interface RefusalFacts {
   one_choice: { options: readonly string[] };
   ambiguous: { said: string; names: readonly string[] };
   no_such_option: { said: string; options: readonly string[] };
+  risky_change: object;
   /** A field of the answer, or all of it; `wanted` is a limit or the allowed values. */
   mismatch: { must: RequiredForm; field?: string; wanted: string };
   control_character: { what: TextKind; code: string; position: number };

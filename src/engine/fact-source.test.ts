@@ -123,7 +123,7 @@ describe("the fingerprint of an approval", () => {
   test("tells a call apart from an approval that its agent words just like it", async () => {
     const scene = new Scene();
     const run = await scene.startedRun();
-    const { allowText: _allowText, ...words } = approvalContent(USE);
+    const { allowText: _allowText, ...words } = approvalContent(USE, "medium");
     const own = scene.input({ kind: "approval", ...words, allow_text: false });
     const call = scene.input(approvalAsk(USE));
     expect(call.items).toEqual(own.items);

@@ -119,6 +119,29 @@ export const CARD_STATES: readonly State[] = [
       }),
     ),
   },
+  {
+    name: "approval-edit",
+    open: opens((stage) => {
+      const lines = Array.from({ length: 60 }, (_, index) => `  step(${index});`);
+      const file = ["export function all() {", ...lines, "}", ""].join("\n");
+      const input = {
+        file_path: "src/auth/all-steps.ts",
+        old_string: lines.slice(2, 40).join("\n"),
+        new_string: ["  check(token);", ...lines.slice(3, 40)].join("\n"),
+        replace_all: false,
+      };
+      return ask(stage, { ...approvalAsk({ tool: "Edit", input, file }), timeout: "30m" });
+    }),
+  },
+  {
+    name: "approval-change",
+    open: async (page, stage) => {
+      const input = { command: "npm test -- src/auth", description: "Run the tests of sign-in" };
+      const use = approvalAsk({ tool: "Bash", input, takesChange: true });
+      await page.goto(`${stage.url}/q/${(await ask(stage, { ...use, timeout: "30m" })).id}`);
+      await page.click(".opt:has(textarea.command) label");
+    },
+  },
   { name: "held", open: opens((stage) => ask(stage, { ...REDIS, hold: "3m", after_hold: "proceed" })) },
   {
     name: "voted",

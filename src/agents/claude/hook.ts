@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { approvalAsk } from "../../core/question/approval.ts";
+import { allowedInput, approvalAsk } from "../../core/question/approval.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine, quoteWords } from "../../core/text/foreign-text.ts";
 import { answerMessage, provenanceMessage } from "../../core/run/agent-message.ts";
@@ -107,7 +107,7 @@ function toolCall(use: {
     input: use.input,
     key: callKey(use.session, use.toolUseId),
     isSubagent: use.isSubagent,
-    ask: isQuestion ? { questions: parseHookInput(QuestionInput, use.input).questions } : approvalAsk(use),
+    ask: isQuestion ? { questions: parseHookInput(QuestionInput, use.input).questions } : approvalAsk({ ...use, takesChange: true }),
     door: {},
   };
 }
@@ -172,7 +172,7 @@ function sayTool(call: HookCall, reply: HookReply, delimiter: string): Record<st
   if (reply.do === "deny") return { permissionDecision: "deny", permissionDecisionReason: reply.why };
   return {
     permissionDecision: "allow",
-    ...(call.is === "question" && { updatedInput: answeredInput(call, reply.read, delimiter) }),
+    ...updatedInput(call, reply.read, delimiter),
     additionalContext: [sayBeside(reply, delimiter), reply.note].filter(Boolean).join("\n\n"),
   };
 }
@@ -187,6 +187,13 @@ function findVersion(env: Readonly<Record<string, string | undefined>>): string 
   const named = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(env["AI_AGENT"] ?? "");
   if (named) return named.slice(1).join(".");
   return env[AGENT_VERSION] ?? (env["CLAUDE_CODE_SESSION_ATTENDED"] === undefined ? NAMELESS : undefined);
+}
+
+/** The input with which the tool runs, where it is not the one that it was called with. */
+function updatedInput(call: HookCall, read: QuestionSnapshot, delimiter: string) {
+  if (call.is === "question") return { updatedInput: answeredInput(call, read, delimiter) };
+  const allowed = allowedInput(read, call.input);
+  return allowed === call.input ? {} : { updatedInput: allowed };
 }
 
 /** A form is filled in or declined; one that nobody has dealt with in time is left to the client. */

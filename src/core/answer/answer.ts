@@ -1,8 +1,10 @@
 import { requireAccess, requireMayResumeAgent } from "../people/access.ts";
 import { actorName } from "../people/actor.ts";
 import type { AnswerInput } from "./answer-input.ts";
-import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../changes.ts";
-import { isDenial } from "../question/approval.ts";
+import type { DecisionContext, Changes, Entry, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
+import { findChangedCommand, isDenial } from "../question/approval.ts";
+import { ALLOW_PREFIX, ALLOW_RUN } from "../question/run-permission.ts";
+import { measureToolRisk } from "../question/tool-risk.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/event.ts";
@@ -36,10 +38,36 @@ export function answer(read: QuestionSnapshot, input: AnswerInput, at: DecisionC
   requireMayResumeAgent("answer", { ...read, question }, at, input.confirmed || isDenying(read, input, at));
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
+  requireAllowable({ ...read, question }, given, input, at);
   const { undoMs, resume: isResumed } = input;
   const how = { undoMs, resume: isResumed };
   if (question.approvals.need > 1 || question.approvals.veto) return vote({ ...read, question }, given, how, at);
   return settleOrClose({ ...read, question }, given, how, at);
+}
+
+/**
+ * Checks an answer that allows something else than what was asked: a changed command is measured like one that an agent
+ * asks for, and nothing of high risk is allowed beyond the one time.
+ */
+function requireAllowable(read: PendingSnapshot, given: Answer, { confirmed }: AnswerInput, at: DecisionContext) {
+  const { question } = read;
+  const values = Object.values(given.items).flatMap((item) => item.values);
+  if (question.risk === "high" && (values.includes(ALLOW_RUN) || values.includes(ALLOW_PREFIX))) {
+    throw new Refusal("not_permitted", "This is high risk: it can be allowed once, not for the rest of the run", {
+      hint: `Allow it once: askd answer ${shortId(question.id)} allow`,
+    });
+  }
+  const command = findChangedCommand(given);
+  if (command === undefined) return;
+  const risk = measureToolRisk({ tool: "", input: { command } });
+  if (risk !== "high" || question.risk === "high") return;
+  if (!confirmed && at.by.strength !== "person") {
+    throw new Refusal("needs_confirmation", "The changed command is high risk; nothing was allowed", {
+      hint: `Confirm it in a terminal: askd answer ${shortId(question.id)} --yes --command "…"`,
+      fact: { is: "risky_change" },
+    });
+  }
+  requireMayResumeAgent("answer", { ...read, question: { ...question, risk } }, at, confirmed);
 }
 
 /** Says whether a reply denies an approval; that needs no confirmation, however high the risk. */

@@ -5,6 +5,7 @@ import { quoteLine } from "../text/foreign-text.ts";
 import { findNearest } from "../text/nearest.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import type { Answer } from "../question/question.ts";
+import { ALLOW, ALLOW_CHANGED } from "../question/run-permission.ts";
 import { Refusal } from "../refusal.ts";
 import type { Limits } from "../rules.ts";
 
@@ -83,10 +84,28 @@ function matchItem(item: Item, given: MatchedItem, limits: Limits): MatchedItem 
     if (said === undefined) throw emptyAnswer(item);
     return item.schema ? matchTyped(item, said) : matchText(item, said);
   }
+  if (said !== undefined && values.join() === ALLOW_CHANGED && item.change === undefined) throw noChange();
   const chosen = matchSeveral(item, values);
+  if (chosen.values.join() === ALLOW_CHANGED) return matchChange(item, said);
   if (said === undefined) return chosen;
   if (!item.allowText) throw noSuchOption(item, said);
   return { ...chosen, text: said };
+}
+
+/** A changed command; the one that was asked for, unchanged, is a plain consent. */
+function matchChange({ change }: Item, said: string | undefined): MatchedItem {
+  if (said === undefined) {
+    throw new Refusal("empty_answer", "The changed command is missing", {
+      hint: 'Write it: askd answer <id> --command "…"',
+    });
+  }
+  return change?.trim() === said ? { values: [ALLOW] } : { values: [ALLOW_CHANGED], text: said };
+}
+
+function noChange() {
+  return new Refusal("no_such_option", "The agent cannot take a changed command; nothing was allowed", {
+    hint: "Allow it as it is, or deny it and say in the note what to run instead: askd answer <id> deny -m <text>",
+  });
 }
 
 function matchTyped(item: Item, said: string): MatchedItem {
@@ -100,6 +119,7 @@ function matchTyped(item: Item, said: string): MatchedItem {
 
 function matchText(item: Item, said: string): MatchedItem {
   const option = matchOption(item, said);
+  if (option?.value === ALLOW_CHANGED) return matchChange(item, undefined);
   if (option) return { values: [option.value] };
   const several = item.multiple ? matchList(item, said) : undefined;
   if (several) return { values: several.map((each) => each.value) };

@@ -5,6 +5,7 @@ import { questionEvent } from "../trail/event.ts";
 import { type Person, isNamed } from "../people/person.ts";
 import type { Answer, PendingQuestion, Question, Vote } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
+import { ALLOW_CHANGED } from "../question/run-permission.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
 export function vote(
@@ -95,12 +96,15 @@ export function groupVotes(votes: readonly Vote[]): Array<readonly [Vote, ...Vot
   return [...tallies.values()];
 }
 
-/** Names a choice: two votes agree if they choose the same in every item; free text beside a choice does not count. */
+/**
+ * Names a choice: two votes agree if they choose the same in every item. Free text beside a choice does not count, a
+ * changed command does.
+ */
 function choiceOf(answer: Answer) {
   const items = Object.keys(answer.items).sort();
   const chosen = items.map((id) => {
     const { values = [], text = null } = answer.items[id] ?? {};
-    return [id, [...values].sort(), values.length > 0 ? null : text];
+    return [id, [...values].sort(), values.length > 0 && !values.includes(ALLOW_CHANGED) ? null : text];
   });
   return JSON.stringify([answer.outcome, chosen]);
 }

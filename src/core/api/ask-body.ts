@@ -75,7 +75,13 @@ export const AskBody = z.looseObject({
   kind: z.enum(["question", "approval"]).optional(),
   risk: Risk.optional().describe("Can raise what askd measures, never lower it"),
   tool: z
-    .object({ name: z.string(), input: z.unknown(), reason: z.string().nullish() })
+    .object({
+      name: z.string(),
+      input: z.unknown(),
+      reason: z.string().nullish(),
+      takes_change: z.boolean().nullish().describe("The asker can run another command than the one it asks for"),
+      file: z.string().nullish().describe("The text of the file that an edit changes, for its line numbers"),
+    })
     .optional()
     .describe("What an approval is about; askd words the question and computes the fingerprint"),
   confidence: z.number().nullish(),
@@ -142,7 +148,10 @@ export function askBody(input: AskInput): AskBody {
 
 /** The content of an ask: the server words the question about a tool itself. */
 function whatBody({ items, context, tool }: AskInput): Pick<AskBody, "items" | "context" | "tool"> {
-  if (tool) return { tool: { name: tool.tool, input: tool.input, reason: tool.reason } };
+  if (tool) {
+    const { tool: name, input, reason, takesChange, file } = tool;
+    return { tool: { name, input, reason, takes_change: takesChange, file } };
+  }
   return { items, context };
 }
 

@@ -58,6 +58,7 @@ const ItemView = z.object({
   allow_text: z.boolean(),
   placeholder: MaybeText,
   schema: AnswerSchema.nullable(),
+  change: MaybeText.describe("The command that allow-changed replaces with its text; null if the asker takes no other"),
 });
 
 /** A machine as programs see it. */
@@ -89,6 +90,7 @@ export const QuestionView = z.object({
   kind: z.enum(["question", "approval"]),
   risk: Risk,
   risk_source: FactSource,
+  allowed_by: MaybeText.describe("The earlier answer that allowed this for the rest of the run"),
   fingerprint: MaybeText.describe("Names the tool and its exact arguments; askd computes it"),
   unverified: z
     .array(z.enum([...RunFact.options, "risk"]))
@@ -243,6 +245,7 @@ export function viewQuestion(read: QuestionSnapshot, machines?: KnownMachines): 
     kind: question.kind,
     risk: question.risk,
     risk_source: question.riskSource ?? "asker",
+    allowed_by: findAnswer(question)?.allowedBy ?? null,
     fingerprint: question.fingerprint ?? null,
     unverified: unverifiedIn(question, run),
     confidence: question.confidence ?? null,
@@ -321,6 +324,7 @@ function viewItem(item: Item): z.infer<typeof ItemView> {
     multiple: item.multiple,
     allow_text: item.allowText,
     placeholder: item.placeholder ?? null,
+    change: item.change ?? null,
     schema: item.schema ?? null,
   };
 }

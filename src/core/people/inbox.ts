@@ -40,6 +40,7 @@ export function inboxSectionOf(question: PendingQuestion, looker: InboxViewer, n
   if (question.snoozedUntil !== undefined && question.snoozedUntil > now) return "snoozed";
   if (question.claim && actorName(question.claim.by) !== looker.id) return "claimed";
   if (question.to.length > 0 && !question.to.some((name) => isMeant(name, looker))) return "others";
+  if (!mayAnswer(question, looker)) return "others";
   return "waiting";
 }
 

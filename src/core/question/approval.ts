@@ -2,26 +2,38 @@ import type { QuestionSnapshot } from "../changes.ts";
 import { type Content, hashText } from "./content.ts";
 import { isVisibleLine } from "../text/foreign-text.ts";
 import { type Answer, type Outcome, findAnswer } from "./question.ts";
-import { Refusal } from "../refusal.ts";
-import { type ToolUse, describeToolUse, toolName } from "./tool-use.ts";
+import type { Risk } from "./risk.ts";
+import { ALLOW, ALLOW_CHANGED, ALLOW_PREFIX, ALLOW_RUN, permissionScope } from "./run-permission.ts";
+import {
+  type ToolUse,
+  type ToolUseInFile,
+  describeToolUse,
+  findCommandText,
+  findShellCommand,
+  sortKeys,
+  toolName,
+} from "./tool-use.ts";
 
-const MAX_DEPTH = 64;
-const ALLOW = "allow";
 const HEADER_CHARS = 30;
 
 /** A tool use that needs approval. */
-export interface ToolAsk extends ToolUse {
+export interface ToolAsk extends ToolUseInFile {
   /** The agent's own reason. */
   reason?: string | undefined;
+  /** The asker can run another command than the one it asks for. */
+  takesChange?: boolean | undefined;
 }
 
 /** Builds the ask for a tool use with exactly these arguments; `approvalContent` words the question. */
-export function approvalAsk({ tool, input, reason }: ToolAsk): Record<string, unknown> {
-  return { kind: "approval", tool: { name: tool, input: sortKeys(input, 0), reason } };
+export function approvalAsk({ tool, input, reason, takesChange, file }: ToolAsk): Record<string, unknown> {
+  return { kind: "approval", tool: { name: tool, input: sortKeys(input), reason, takes_change: takesChange, file } };
 }
 
 /** The question about a tool use: people see all arguments before anything the agent says about them. */
-export function approvalContent(use: ToolAsk): {
+export function approvalContent(
+  use: ToolAsk,
+  risk: Risk,
+): {
   question: string;
   header: string;
   options: Array<{ value: string; label: string }>;
@@ -29,18 +41,36 @@ export function approvalContent(use: ToolAsk): {
   accepts: Outcome[];
   context: string;
 } {
-  const { title, details } = describeToolUse({ tool: use.tool, input: sortKeys(use.input, 0) });
+  const { title, details } = describeToolUse({ ...use, input: sortKeys(use.input) });
   return {
     question: title,
     header: headerOf(toolName(use.tool)),
     options: [
       { value: ALLOW, label: "Allow" },
       { value: "deny", label: "Deny" },
+      ...(risk === "high" ? [] : runOptions(use)),
+      ...(changeableCommand(use) === undefined ? [] : [{ value: ALLOW_CHANGED, label: "Allow with a change" }]),
     ],
     allowText: false,
     accepts: ["answer", "clarify"],
     context: use.reason ? `${details}\n\nThe agent says: ${use.reason}` : details,
   };
+}
+
+/** The options that allow the same again. Nothing but these words is allowed, so the prefix stands in its label. */
+function runOptions(use: ToolUse) {
+  const scope = permissionScope(use);
+  if (!scope) return [];
+  const what = findShellCommand(use) ? "command" : "call";
+  const same = { value: ALLOW_RUN, label: `Allow exactly this ${what} for the rest of this run` };
+  if (scope.prefix === undefined) return [same];
+  const label = `Allow commands that begin with "${scope.prefix}" for the rest of this run`;
+  return [same, { value: ALLOW_PREFIX, label }];
+}
+
+/** The command that a person may change before it is allowed; undefined if the asker cannot take another one. */
+export function changeableCommand(use: ToolAsk): string | undefined {
+  return use.takesChange ? findCommandText(use.input)?.text : undefined;
 }
 
 /** The end of a long name: it tells tools of one server apart. */
@@ -51,19 +81,46 @@ function headerOf(name: string) {
 
 /** Hashes a tool with its arguments, independent of key order. */
 export function fingerprintOf({ tool, input }: ToolUse): string {
-  return hashText(JSON.stringify([tool, sortKeys(input, 0)]));
+  return hashText(JSON.stringify([tool, sortKeys(input)]));
+}
+
+const ALLOWING: ReadonlySet<string> = new Set([ALLOW, ALLOW_RUN, ALLOW_PREFIX, ALLOW_CHANGED]);
+
+/** Says whether an answer about a tool allows it. */
+export function isAllowing({ outcome, items }: Answer): boolean {
+  const given = Object.values(items);
+  return (
+    outcome === "answer" &&
+    given.length > 0 &&
+    given.every(
+      ({ values, text }) => ALLOWING.has(values.join()) && (text !== undefined) === (values.join() === ALLOW_CHANGED),
+    )
+  );
 }
 
 /** Says whether a person allowed exactly this tool use. Silence, a policy or other arguments do not. */
 export function isToolAllowed({ question }: Pick<QuestionSnapshot, "question">, use: ToolUse): boolean {
   const answer = findAnswer(question);
   if (question.kind !== "approval" || question.fingerprint !== fingerprintOf(use)) return false;
-  if (answer?.outcome !== "answer" || answer.policy !== undefined) return false;
-  const given = Object.values(answer.items);
-  return given.length > 0 && given.every(({ values, text }) => text === undefined && values.join() === ALLOW);
+  if (answer === undefined || (answer.policy !== undefined && answer.allowedBy === undefined)) return false;
+  return isAllowing(answer);
 }
 
-const APPROVING: ReadonlySet<string> = new Set([ALLOW, "approve", "yes"]);
+/** The command that a person allowed in place of the one that was asked for. */
+export function findChangedCommand(answer: Answer): string | undefined {
+  return Object.values(answer.items).find(({ values }) => values.join() === ALLOW_CHANGED)?.text;
+}
+
+/** The arguments with which an allowed tool use runs: with the command that the person changed. */
+export function allowedInput({ question }: Pick<QuestionSnapshot, "question">, input: unknown): unknown {
+  const answer = findAnswer(question);
+  const changed = answer && findChangedCommand(answer);
+  const asked = findCommandText(input);
+  if (changed === undefined || !asked || typeof input !== "object") return input;
+  return { ...input, [asked.argument]: changed };
+}
+
+const APPROVING: ReadonlySet<string> = new Set([...ALLOWING, "approve", "yes"]);
 
 /** Says whether an approval was answered with anything but its consent. */
 export function isDenied({ question, content }: Pick<QuestionSnapshot, "question" | "content">): boolean {
@@ -82,12 +139,4 @@ export function isDenial({ items }: Content, given: Answer["items"]): boolean {
     const { values = [] } = given[id] ?? {};
     return values.length === 0 || values.some((value) => !consents.includes(value));
   });
-}
-
-function sortKeys(value: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw new Refusal("too_large", `The arguments are nested deeper than ${MAX_DEPTH} levels`);
-  if (Array.isArray(value)) return value.map((each) => sortKeys(each, depth + 1));
-  if (value === null || typeof value !== "object") return value;
-  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, each]) => [name, sortKeys(each, depth + 1)]));
 }

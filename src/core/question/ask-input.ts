@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ToolAsk, approvalContent } from "./approval.ts";
+import { type ToolAsk, approvalContent, changeableCommand } from "./approval.ts";
 import type { Item } from "./content.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "../instant.ts";
@@ -9,7 +9,7 @@ import { AfterHold, Approvals, type NotifyTarget, type OnTimeout, Outcome } from
 import { Duration, TimeoutFields, readOnTimeout } from "./timeout-input.ts";
 import type { TimeoutPolicy } from "./timeout-policy.ts";
 import { Refusal } from "../refusal.ts";
-import { Risk } from "./risk.ts";
+import { Risk, settleRisk } from "./risk.ts";
 import type { Rules } from "../rules.ts";
 import { asksForSecret } from "../secret/secret-question.ts";
 import { parseTraceparent } from "../trail/trace.ts";
@@ -57,6 +57,8 @@ export interface DoorDefaults {
 }
 
 const MAX_DEPTH = 64;
+/** A longer file is not sent with the edit of it. */
+export const MOST_FILE_CHARS = 200_000;
 
 const NotifyInput = z.union([
   z.string(),
@@ -76,6 +78,8 @@ const ToolInput = z.object({
   name: z.string().min(1).max(200),
   input: z.unknown(),
   reason: z.string().nullish(),
+  takes_change: z.boolean().nullish(),
+  file: z.string().max(MOST_FILE_CHARS).nullish(),
 });
 
 const AskFields = ItemInput.omit({ text: true, id: true }).extend({
@@ -118,8 +122,8 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
   const parsed = AskFields.safeParse(camelKeys(raw));
   if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${describeIssue(parsed.error)}`);
   const tool = readTool(parsed.data);
-  const fields = tool ? { ...parsed.data, ...approvalContent(tool) } : parsed.data;
-  const items = readItems(fields, rules);
+  const fields = tool ? { ...parsed.data, ...approvalContent(tool, riskOf(parsed.data, tool)) } : parsed.data;
+  const items = readItems(fields, rules).map((item) => (tool ? { ...item, change: changeableCommand(tool) } : item));
   const context = fields.context ?? fields.questionContext ?? fields.details ?? undefined;
   if (context) requireBytes(context, rules.limits.contextBytes, "context");
   // Tool arguments are only displayed: a prompt in a script asks nobody for a secret.
@@ -165,7 +169,7 @@ function requireNames(names: readonly string[]) {
 /** Reads the tool of an approval. askd words its question, so that people see exactly what will be allowed. */
 function readTool(fields: AskFields): ToolAsk | undefined {
   if (!fields.tool) return undefined;
-  const { name, input, reason } = fields.tool;
+  const { name, input, reason, takes_change: takesChange, file } = fields.tool;
   if (fields.kind !== "approval") {
     throw new Refusal("bad_input", 'Only an approval is about a tool; add kind "approval", or leave out "tool"');
   }
@@ -177,7 +181,18 @@ function readTool(fields: AskFields): ToolAsk | undefined {
       hint: 'Say why in "reason" of "tool"',
     });
   }
-  return { tool: name, input, reason: reason ?? undefined };
+  return {
+    tool: name,
+    input,
+    reason: reason ?? undefined,
+    takesChange: takesChange ?? undefined,
+    file: file ?? undefined,
+  };
+}
+
+/** The risk that the options of an approval depend on, before the thread that it may continue is known. */
+function riskOf({ kind, risk }: AskFields, tool: ToolAsk): Risk {
+  return settleRisk({ kind, risk, tool }, undefined, { scope: "agent" }).risk;
 }
 
 /** An approval never proceeds on silence. */

@@ -1,6 +1,7 @@
 import { lookCommand, requireAccess } from "../people/access.ts";
 import { plainAnswerInput } from "../answer/answer-input.ts";
 import { fingerprintOf } from "./approval.ts";
+import { ALLOW, ALLOW_RUN, type RunPermission, findPermission, permissionScope } from "./run-permission.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
@@ -12,7 +13,7 @@ import { giveOnNextAsk } from "../run/handover.ts";
 import { type QuestionId, shortId } from "../id.ts";
 import { type Instant, later, msBetween, MINUTE_MS } from "../instant.ts";
 import { matchAnswer } from "../answer/match.ts";
-import { NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
+import { type Answer, NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
 import { redactContent } from "../secret/redact.ts";
 import { Refusal } from "../refusal.ts";
 import { settleRisk } from "./risk.ts";
@@ -43,6 +44,8 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
   if (input.onTimeout.answer !== undefined)
     matchAnswer(content, plainAnswerInput(input.onTimeout.answer), at.rules.limits);
   const asking = newQuestion(run, content, input, followed, at);
+  const permission = input.tool && findPermission(run.permissions, input.tool, asking);
+  if (!permission) requireWithinLimits(run, at);
   const question: PendingQuestion = asking.hold && holder ? { ...asking, hold: { ...asking.hold, holder } } : asking;
   const taken = giveOnNextAsk(run, open, before.calledAt, at);
   const kept = hasEnded(run) ? reopenRun(run) : run;
@@ -61,7 +64,8 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
     lastQuestionId: question.id,
     clarifying: undefined,
     asked: run.asked + 1,
-    askedAt: [...run.askedAt.slice(-(at.rules.limits.asksPerMinute - 1)), at.now],
+    permitted: permission ? (run.permitted ?? 0) + 1 : run.permitted,
+    askedAt: permission ? run.askedAt : [...run.askedAt.slice(-(at.rules.limits.asksPerMinute - 1)), at.now],
   };
   const changes: Changes = {
     runs: [asked],
@@ -84,6 +88,7 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
     dropped: taken.questions.filter((each) => !owesOutcome(each)).map(timerKey),
   };
   const read = { run: asked, question, content };
+  if (permission) return answerByPermission(changes, { ...read, question }, permission, at);
   return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
 }
 
@@ -91,11 +96,10 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
 export function findSameQuestion(open: readonly Question[], input: AskInput): Question | undefined {
   if (input.key !== undefined) return open.find((question) => question.key === `=${input.key}`);
   if (open.length === 0) return undefined;
-  const hash = hashContent(input);
   return open.find(
     (question) =>
-      question.key.startsWith(`${hash}#`) &&
-      isSameTool(question, input) &&
+      !question.key.startsWith("=") &&
+      isSameContent(question, input) &&
       (question.status === "pending" || question.kind !== "approval") &&
       (question.status === "pending" || owesOutcome(question)),
   );
@@ -112,22 +116,25 @@ export function isAskedAgain(question: Question, input: AskInput): boolean {
 
 /** Says whether a question asks the same and is pending or has an outcome its agent has not received. */
 export function isSameAsk(question: Question, input: AskInput): boolean {
-  if (question.kind !== input.kind || !question.content.endsWith(hashContent(input))) return false;
-  if (!isSameTool(question, input)) return false;
+  if (question.kind !== input.kind || !isSameContent(question, input)) return false;
   if (question.status === "pending") return true;
   if (question.kind !== "approval") return owesOutcome(question);
   const { handover } = question;
   return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");
 }
 
-/** An asker can word an approval like ours without a tool: equal words are not the same ask. */
-function isSameTool(question: Question, { tool }: AskInput) {
-  return question.fingerprint === (tool && fingerprintOf(tool));
+/**
+ * Says whether an ask has this content. A tool use is the same by its arguments: the words for it depend on the file that
+ * it changes. An asker can word an approval like ours without a tool, so equal words are not the same ask.
+ */
+function isSameContent(question: Question, input: AskInput) {
+  if (input.tool) return question.fingerprint === fingerprintOf(input.tool);
+  return question.fingerprint === undefined && question.content.endsWith(hashContent(input));
 }
 
 /** Refuses the same key with different content. */
 export function requireSamePayload(question: Question, input: AskInput): void {
-  if (question.content.endsWith(hashContent(input)) && isSameTool(question, input)) return;
+  if (isSameContent(question, input)) return;
   throw new Refusal(
     "key_reused",
     `The key ${quoteLine(input.key ?? "")} was used for another question (${shortId(question.id)}); nothing was asked`,
@@ -152,11 +159,15 @@ function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: D
       fact: { is: "run_ended", number: run.number, status: run.status },
     });
   }
+}
+
+function requireWithinLimits(run: Run, at: DecisionContext) {
   const limits = at.rules.limits;
-  if (run.asked >= limits.asksPerRun) {
+  const count = run.asked - (run.permitted ?? 0);
+  if (count >= limits.asksPerRun) {
     throw new Refusal(
       "too_many",
-      `This run has asked ${run.asked} questions; at most ${limits.asksPerRun} are accepted. Decide the rest yourself and write down what you assumed`,
+      `This run has asked ${count} questions; at most ${limits.asksPerRun} are accepted. Decide the rest yourself and write down what you assumed`,
     );
   }
   const oldest = run.askedAt[0];
@@ -224,6 +235,7 @@ function newQuestion(
     issue: input.issue ?? run.issue,
     approvals: followed?.approvals ?? input.approvals,
     fingerprint: input.tool && fingerprintOf(input.tool),
+    permits: input.tool && permissionScope(input.tool),
     thread: followed && threadOf(followed),
     votes: [],
     comments: [],
@@ -302,9 +314,32 @@ function decideByConfidence(
   const picks = read.content.items.map((item) => [item.id, recommendedOption(item)] as const);
   if (picks.some(([, option]) => option === undefined)) return { ...changes, read };
   const items = Object.fromEntries(picks.map(([id, option]) => [id, { values: option ? [option.value] : [] }]));
-  const by = { scope: "system", id: "confidence", channel: "policy", strength: "none" } as const;
-  const answer = { id: at.ids.outcome(), outcome: "answer" as const, items, by, at: at.now, policy: "confidence" };
-  const closed = closeQuestion(read, answeredQuestion(read.question, answer), () => ({ policy: "confidence" }), at);
+  return answerAtOnce(changes, read, { items, policy: "confidence" }, at);
+}
+
+/** A tool use that a person allowed for the rest of the run; the trail names the answer that allowed it. */
+function answerByPermission(
+  changes: Changes,
+  read: PendingSnapshot,
+  { answerId, questionId }: RunPermission,
+  at: DecisionContext,
+): Changes & { read: QuestionSnapshot } {
+  const items = Object.fromEntries(read.content.items.map(({ id }) => [id, { values: [ALLOW] }]));
+  return answerAtOnce(changes, read, { items, policy: ALLOW_RUN, allowedBy: answerId, allowedIn: questionId }, at);
+}
+
+/** Asks and answers in one commit: no person is asked. */
+function answerAtOnce(
+  changes: Changes,
+  read: PendingSnapshot,
+  given: Pick<Answer, "items" | "policy" | "allowedBy" | "allowedIn">,
+  at: DecisionContext,
+): Changes & { read: QuestionSnapshot } {
+  const { policy = "", allowedBy, allowedIn } = given;
+  const by = { scope: "system", id: policy, channel: "policy", strength: "none" } as const;
+  const answer: Answer = { id: at.ids.outcome(), outcome: "answer", by, at: at.now, ...given };
+  const detail = { policy, id: answer.id, allowed_by: allowedBy, allowed_in: allowedIn };
+  const closed = closeQuestion(read, answeredQuestion(read.question, answer), () => detail, at);
   return {
     ...changes,
     ...closed,

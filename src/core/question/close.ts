@@ -15,6 +15,8 @@ import {
   owesOutcome,
 } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "../rules.ts";
+import { findChangedCommand } from "./approval.ts";
+import { withPermission } from "./run-permission.ts";
 import { type Run, hasEnded, isAgentAlive } from "../run/run.ts";
 
 /** The changes that close a question: the closed one comes first. */
@@ -63,12 +65,16 @@ export function closeWithAnswer(
   options: { resume: boolean },
 ): Changes {
   const { epoch } = read.run;
-  const run = given.outcome === "clarify" ? { ...read.run, clarifying: read.question.id } : read.run;
+  const clarifying = given.outcome === "clarify" ? read.question.id : read.run.clarifying;
+  const permissions = withPermission(read.run.permissions, read.question, given);
+  const run = { ...read.run, clarifying, permissions };
   const detailOf = (outcome: ClosedQuestion) => ({
     outcome: given.outcome,
     answer: hashText(JSON.stringify(given.items)),
     id: given.id,
     policy: given.policy,
+    permits: permissions?.findLast(({ answerId }) => answerId === given.id)?.scope,
+    changed: findChangedCommand(given) === undefined ? undefined : true,
     template: given.template,
     handing: isHandingOver(outcome, epoch) ? epoch : undefined,
   });

@@ -24,6 +24,8 @@ export const Item = z.object({
   allowText: z.boolean(),
   placeholder: z.string().optional(),
   schema: AnswerSchema.optional(),
+  /** The command of an approval whose asker can take a changed one. */
+  change: z.string().optional(),
 });
 export type Item = z.infer<typeof Item>;
 

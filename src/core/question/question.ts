@@ -5,6 +5,7 @@ import { OutcomeId, QuestionId, RunId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Refusal } from "../refusal.ts";
 import { Risk } from "./risk.ts";
+import { PermissionScope } from "./run-permission.ts";
 import { TimeoutPolicy } from "./timeout-policy.ts";
 import type { Run } from "../run/run.ts";
 
@@ -24,6 +25,10 @@ export const Answer = z.object({
   at: Instant,
   /** The policy that answered in place of a person. */
   policy: z.string().optional(),
+  /** The earlier answer of a person that allowed this for the rest of the run. */
+  allowedBy: OutcomeId.optional(),
+  /** The question of that answer. */
+  allowedIn: QuestionId.optional(),
 });
 export type Answer = z.infer<typeof Answer>;
 
@@ -144,6 +149,8 @@ const QuestionFields = z.object({
   approvals: Approvals,
   /** Binds an approval to the exact arguments. */
   fingerprint: z.string().optional(),
+  /** What an answer for the rest of the run permits. */
+  permits: PermissionScope.optional(),
   /** The first question of the thread this one continues. */
   thread: QuestionId.optional(),
   votes: z.array(Vote),

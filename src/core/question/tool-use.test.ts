@@ -32,6 +32,37 @@ describe("what an approval allows", () => {
     );
   });
 
+  test("has the line numbers of an edit, in whole lines, where the file is known", () => {
+    const file = "import x;\n\nfunction check() {\n  return jwt.verify(token);\n}\n";
+    const input = { file_path: "src/auth.ts", old_string: "jwt.verify(token)", new_string: "true" };
+    const { details } = describeToolUse({ tool: "Edit", input, file });
+    expect(details).toContain(
+      "@@ -4,1 +4,1 @@ 1 removed, 1 line added\n-  return jwt.verify(token);\n+  return true;\n```",
+    );
+    const gone = describeToolUse({ tool: "Edit", input, file: "nothing of it" });
+    expect(gone.details).toContain("@@ 1 removed, 1 line added @@\n-jwt.verify(token)\n+true");
+  });
+
+  test("has the line numbers of several edits, each after the one before", () => {
+    const edits = [
+      { old_string: "one\n", new_string: "one\nand a half\n" },
+      { old_string: "three", new_string: "four" },
+    ];
+    const { details } = describeToolUse({
+      tool: "MultiEdit",
+      input: { file_path: "a", edits },
+      file: "one\ntwo\nthree",
+    });
+    expect(details).toContain("@@ -1,2 +1,3 @@ edits[0]: 0 removed, 1 line added");
+    expect(details).toContain("@@ -4,1 +4,1 @@ edits[1]: 1 removed, 1 line added\n-three\n+four");
+  });
+
+  test("is a diff against the file that is overwritten", () => {
+    const input = { file_path: "a.txt", content: "one\n2\nthree\n" };
+    const { details } = describeToolUse({ tool: "Write", input, file: "one\ntwo\nthree\n" });
+    expect(details).toContain("@@ -1,4 +1,4 @@ 1 removed, 1 line added\n one\n-two\n+2\n three");
+  });
+
   test("is every edit of several, and what else they say", () => {
     const { file_path, ...edit } = auth;
     const input = { file_path, edits: [edit, { old_string: "a", new_string: "b", replace_all: true }] };

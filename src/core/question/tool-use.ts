@@ -2,11 +2,15 @@ import { isVisibleLine, quoteLine } from "../text/foreign-text.ts";
 import { type DiffLine, diffLines } from "../text/line-diff.ts";
 import { pluralize } from "../text/plural.ts";
 import { quoteShellWord } from "../text/shell-word.ts";
+import { Refusal } from "../refusal.ts";
 import { makeVisible } from "../text/visible.ts";
 
+const MAX_DEPTH = 64;
 const LONGEST_TOOL = 200;
 /** The longest subject in the title; the details have all of it. */
 const SUBJECT_CHARS = 110;
+/** A file that is rewritten is compared with what it was up to this length. */
+const MOST_REWRITTEN = 40_000;
 /** Text that somebody could take for a number, a truth value or nothing is quoted. */
 const NOT_TEXT = /^(?:-?\d[\d.eE+-]*|true|false|null|["[{].*|)$/;
 
@@ -20,6 +24,11 @@ const SUBJECTS: readonly string[] = [...COMMANDS, ...PATHS, "url", "uri", "query
 export interface ToolUse {
   tool: string;
   input: unknown;
+}
+
+/** A tool use with the text of the file that it changes, as it is before. */
+export interface ToolUseInFile extends ToolUse {
+  file?: string | undefined;
 }
 
 /** One argument: its name, with a path for nested ones, and its value. */
@@ -39,9 +48,9 @@ export interface ToolDescription {
 }
 
 /** Says what an approval of this tool use allows. Every surface shows these words. */
-export function describeToolUse(use: ToolUse): ToolDescription {
+export function describeToolUse(use: ToolUseInFile): ToolDescription {
   const all = listArguments(use.input);
-  const { blocks, rest } = takeBlocks(all);
+  const { blocks, rest } = takeBlocks(all, use.file);
   const fields = rest.map(sayField).join("\n");
   const parts = [...blocks, ...(fields === "" ? [] : [fence("", fields)])];
   return { title: titleOfUse(use.tool, all), details: parts.join("\n\n") || "It takes no arguments." };
@@ -56,6 +65,43 @@ export function listArguments(input: unknown): ToolArgument[] {
 export function findCommand({ key, value }: ToolArgument): string | undefined {
   if (!COMMANDS.includes(key)) return undefined;
   return typeof value === "string" ? value : isWords(value) ? value.map(quoteShellWord).join(" ") : undefined;
+}
+
+/** Tools of agents that run a command in a shell. */
+const SHELL_TOOLS: ReadonlySet<string> = new Set(["Bash", "bash", "a command", "run_shell_command", "shell"]);
+
+/** The command of a tool that runs it in a shell, and the argument it stands in. */
+export function findShellCommand({ tool, input }: ToolUse): { argument: string; text: string } | undefined {
+  return SHELL_TOOLS.has(tool) ? findCommandText(input) : undefined;
+}
+
+/** The command among the arguments of a tool use, if it is one text. */
+export function findCommandText(input: unknown): { argument: string; text: string } | undefined {
+  if (input === null || typeof input !== "object" || Array.isArray(input)) return undefined;
+  const found = Object.entries(input).filter(([name]) => COMMANDS.includes(name));
+  const [only, second] = found;
+  return only && !second && typeof only[1] === "string" ? { argument: only[0], text: only[1] } : undefined;
+}
+
+/** Says whether the arguments change a file. */
+export function isEdit(input: unknown): boolean {
+  return editsOf(listArguments(input)).length > 0;
+}
+
+/** The path of the file that the arguments change. */
+export function findEditedPath(input: unknown): string | undefined {
+  const all = listArguments(input);
+  const path = editsOf(all).length > 0 ? all.find(isPathArgument)?.value : undefined;
+  return typeof path === "string" && path !== "" ? path : undefined;
+}
+
+/** Sorts the names of nested arguments, so that their order makes no difference. */
+export function sortKeys(value: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new Refusal("too_large", `The arguments are nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return value.map((each) => sortKeys(each, depth + 1));
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, sortKeys(each, depth + 1)]));
 }
 
 /** Says whether an argument names a file. */
@@ -107,7 +153,10 @@ function sayValue({ value }: ToolArgument) {
 }
 
 /** The arguments that read best as a block of their own, and the others. */
-function takeBlocks(all: readonly ToolArgument[]): { blocks: string[]; rest: ToolArgument[] } {
+function takeBlocks(
+  all: readonly ToolArgument[],
+  file: string | undefined,
+): { blocks: string[]; rest: ToolArgument[] } {
   const taken = new Set<ToolArgument>();
   const blocks: string[] = [];
   const take = (block: string, ...used: Array<ToolArgument | undefined>) => {
@@ -122,8 +171,8 @@ function takeBlocks(all: readonly ToolArgument[]): { blocks: string[]; rest: Too
   }
   const path = all.find((each) => isPathArgument(each) && isVisibleLine(sayValue(each), Infinity));
   const hunks: string[] = [];
-  for (const { used, lines, about } of editsOf(all)) {
-    hunks.push([`@@ ${about} @@`, ...lines.map(({ mark, text }) => mark + makeVisible(text))].join("\n"));
+  for (const { used, lines, about } of editsOf(all, file)) {
+    hunks.push([about, ...lines.map(({ mark, text }) => mark + makeVisible(text))].join("\n"));
     for (const each of used) taken.add(each);
   }
   if (hunks.length > 0) take(fence("diff", [...(path ? [`*** ${sayValue(path)}`] : []), ...hunks].join("\n")), path);
@@ -133,29 +182,68 @@ function takeBlocks(all: readonly ToolArgument[]): { blocks: string[]; rest: Too
 interface Edit {
   used: ToolArgument[];
   lines: DiffLine[];
+  /** The line above them: where they are in the file, and how many change. */
   about: string;
 }
 
-/** The edits among the arguments: an old and a new text in the same place, or the whole content of a file. */
-function editsOf(all: readonly ToolArgument[]): Edit[] {
+/**
+ * The edits among the arguments: an old and a new text in the same place, or the whole content of a file. With the file
+ * as it is before, they have line numbers; each edit is applied to the file as the one before leaves it.
+ */
+function editsOf(all: readonly ToolArgument[], file?: string): Edit[] {
   const hasPath = all.some(isPathArgument);
+  let text = file;
   return all.flatMap((each): Edit[] => {
     const { key, name, value } = each;
     if (typeof value !== "string") return [];
     if (hasPath && (key === "content" || key === "new_source")) {
-      const lines = value === "" ? [] : value.split("\n").map((text): DiffLine => ({ mark: "+", text }));
-      return [{ used: [each], lines, about: `${pluralize(lines.length, "line")} written` }];
+      const isRewritten = key === "content" && text !== undefined && text.length + value.length <= MOST_REWRITTEN;
+      if (isRewritten && text !== undefined)
+        return [{ used: [each], ...diffInFile({ start: 1, before: text, after: value }, "") }];
+      const lines = value === "" ? [] : value.split("\n").map((line): DiffLine => ({ mark: "+", text: line }));
+      return [{ used: [each], lines, about: `@@ ${pluralize(lines.length, "line")} written @@` }];
     }
     const other = OLD_AND_NEW[key];
     if (other === undefined) return [];
     const place = name.slice(0, name.length - key.length);
     const next = all.find((one) => one.name === place + other);
     if (typeof next?.value !== "string") return [];
-    const lines = diffLines(value, next.value);
-    const count = (mark: DiffLine["mark"]) => lines.filter((line) => line.mark === mark).length;
-    const about = `${place === "" ? "" : `${place.replace(/\.$/, "")}: `}${count("-")} removed, ${pluralize(count("+"), "line")} added`;
-    return [{ used: [each, next], lines, about }];
+    const nameOfEdit = place.replace(/\.$/, "");
+    const found = text === undefined ? undefined : locate(text, value, next.value);
+    if (text !== undefined && found) text = found.whole;
+    return [{ used: [each, next], ...diffInFile(found ?? { before: value, after: next.value }, nameOfEdit) }];
   });
+}
+
+interface PlacedEdit {
+  /** The number of its first line, if the file is known. */
+  start?: number;
+  before: string;
+  after: string;
+}
+
+/** Finds an edit in its file: whole lines, their number, and the file after it. */
+function locate(file: string, before: string, after: string): (PlacedEdit & { whole: string }) | undefined {
+  const at = before === "" ? -1 : file.indexOf(before);
+  if (at < 0) return undefined;
+  const from = file.lastIndexOf("\n", at - 1) + 1;
+  const newline = file.indexOf("\n", at + before.length);
+  const end = before.endsWith("\n") ? at + before.length - 1 : newline < 0 ? file.length : newline;
+  const start = file.slice(0, from).split("\n").length;
+  const old = file.slice(from, Math.max(from, end));
+  const changed = file.slice(from, at) + after + (before.endsWith("\n") ? "" : file.slice(at + before.length, end));
+  const whole = file.slice(0, at) + after + file.slice(at + before.length);
+  return { start, before: before.endsWith("\n") ? `${old}\n` : old, after: changed, whole };
+}
+
+/** The lines of an edit below a line that says where they are. */
+function diffInFile({ start, before, after }: PlacedEdit, name: string): Pick<Edit, "lines" | "about"> {
+  const lines = diffLines(before, after);
+  const count = (...marks: ReadonlyArray<DiffLine["mark"]>) => lines.filter(({ mark }) => marks.includes(mark)).length;
+  const said = `${name === "" ? "" : `${name}: `}${count("-")} removed, ${pluralize(count("+"), "line")} added`;
+  if (start === undefined) return { lines, about: `@@ ${said} @@` };
+  const olds = `-${start},${count("-", " ")}`;
+  return { lines, about: `@@ ${olds} +${start},${count("+", " ")} @@ ${said}` };
 }
 
 /** The argument with the new text, by that with the old one. */

@@ -16,6 +16,8 @@ import {
   outcomeName,
 } from "../question/question.ts";
 import { findTally } from "../answer/vote.ts";
+import { findChangedCommand, isAllowing } from "../question/approval.ts";
+import { ALLOW } from "../question/run-permission.ts";
 
 /** The questions a message to an agent is about. */
 export interface AgentMessageInput {
@@ -100,7 +102,10 @@ export function provenanceMessage(read: QuestionSnapshot, delimiter: string): st
   const told = answer?.policy
     ? policyMessage(read, answer, delimiter)
     : answer
-      ? `Question ${question.id}: ${headline(question, answer)} ${answeredBy(question, answer)}`
+      ? [
+          `Question ${question.id}: ${headline(question, answer)} ${answeredBy(question, answer)}`,
+          ...changedLines(answer, delimiter),
+        ].join("\n")
       : outcomeMessage(read, delimiter);
   return [told, ...amendmentLines(read, delimiter)].join("\n");
 }
@@ -159,10 +164,13 @@ function aboutApproval({ question, content }: QuestionSnapshot, delimiter: strin
 }
 
 function afterApproval(answer: Answer) {
-  const isAllowed = Object.values(answer.items).every(({ values }) => values.join() === "allow");
-  return isAllowed
-    ? "This holds once, for exactly this: make the same call again now."
-    : "Do not try the same again; find another way or say what is missing.";
+  if (!isAllowing(answer)) return "Do not try the same again; find another way or say what is missing.";
+  if (findChangedCommand(answer) !== undefined)
+    return "This holds once: make the same call again now. It runs the changed command in place of yours.";
+  const isLasting = Object.values(answer.items).some(({ values }) => values.join() !== ALLOW);
+  return isLasting
+    ? "This holds for the rest of this run: make the same call again now."
+    : "This holds once, for exactly this: make the same call again now.";
 }
 
 /** The first line: forced answers and votes are told apart from one person's answer in time. */
@@ -184,7 +192,17 @@ function isForced(question: Question) {
   return question.status === "timeout" && question.forced !== undefined;
 }
 
+/** Tells the agent that another command ran than the one it asked for. */
+function changedLines(answer: Answer, delimiter: string) {
+  const command = findChangedCommand(answer);
+  return command === undefined
+    ? []
+    : [`The person changed the command. This ran instead of yours:\n${quoteBlock(command, delimiter)}`];
+}
+
 function policyMessage(read: QuestionSnapshot, answer: Answer, delimiter: string) {
+  if (answer.allowedIn !== undefined)
+    return `A person allowed this for the rest of the run in ${answer.allowedIn}, so nobody was asked. Recorded as ${answer.id}.`;
   const why =
     answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
   return [

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { RunSources } from "../trail/fact-source.ts";
 import { QuestionId, RunId, WorkerId } from "../id.ts";
 import { Instant } from "../instant.ts";
+import { RunPermission } from "../question/run-permission.ts";
 
 export const RunStatus = z.enum([
   "queued",
@@ -81,6 +82,10 @@ export const Run = z.object({
   asked: z.int(),
   /** The times of the latest asks, for the rate limit. */
   askedAt: z.array(Instant),
+  /** The permissions that people gave for the rest of the run. */
+  permissions: z.array(RunPermission).optional(),
+  /** How many questions these permissions have answered; they do not count as asked. */
+  permitted: z.int().optional(),
   /** The question a person asked back about; the next one continues its thread. */
   clarifying: QuestionId.optional(),
   /** The state to park in, if not `awaiting_input`. */

@@ -52,7 +52,8 @@ export function redactContent(
 
 function redactItem(item: Item, clean: (text: string) => string): Item {
   const text = clean(item.text);
-  let isSame = text === item.text;
+  const change = item.change === undefined ? undefined : clean(item.change);
+  let isSame = text === item.text && change === item.change;
   const options = item.options.map((option) => {
     const label = clean(option.label);
     const description = option.description === undefined ? undefined : clean(option.description);
@@ -61,5 +62,5 @@ function redactItem(item: Item, clean: (text: string) => string): Item {
     isSame = false;
     return { ...option, label, description, preview };
   });
-  return isSame ? item : { ...item, text, options };
+  return isSame ? item : { ...item, text, options, change };
 }

@@ -17,6 +17,7 @@ const BY_POLICY = 1;
 const AGENT_UNVERIFIED = 2;
 const REPO_UNVERIFIED = 4;
 const MET = 8;
+const ASKED_BACK = 16;
 
 /** Packs the rows of closed questions. */
 export function packStats(rows: readonly StatsRow[]): StatsBlock {
@@ -56,16 +57,18 @@ export function unpackStats(block: StatsBlock): StatsRow[] {
       isRepoUnverified: (flags & REPO_UNVERIFIED) !== 0,
       due: block.dues[(block.due[index] ?? 0) - 1] ?? [],
       isMet: (flags & MET) !== 0,
+      isAskedBack: (flags & ASKED_BACK) !== 0,
     };
   });
 }
 
-function flagsOf({ isByPolicy, isAgentUnverified, isRepoUnverified, isMet }: StatsRow) {
+function flagsOf({ isByPolicy, isAgentUnverified, isRepoUnverified, isMet, isAskedBack }: StatsRow) {
   return (
     (isByPolicy ? BY_POLICY : 0) |
     (isAgentUnverified ? AGENT_UNVERIFIED : 0) |
     (isRepoUnverified ? REPO_UNVERIFIED : 0) |
-    (isMet ? MET : 0)
+    (isMet ? MET : 0) |
+    (isAskedBack ? ASKED_BACK : 0)
   );
 }
 

@@ -16,6 +16,8 @@ export interface StatsRow {
   endedMs: number | undefined;
   /** A policy answered it, not a person. */
   isByPolicy: boolean;
+  /** A person asked back; the question is closed without an answer. */
+  isAskedBack: boolean;
   /** The person who answered, and the channel. */
   person: string | undefined;
   channel: string | undefined;
@@ -35,20 +37,22 @@ export function statsRowOf(
   run: Pick<Run, "number" | "agent" | "repo" | "sources"> | undefined,
 ): StatsRow {
   const isByPolicy = isAnsweredByPolicy(question);
-  const by = question.status === "answered" && !isByPolicy ? question.answer.by : undefined;
+  const isAskedBack = question.status === "answered" && question.answer.outcome === "clarify";
+  const by = question.status === "answered" && !isByPolicy && !isAskedBack ? question.answer.by : undefined;
   return {
     run: run?.number ?? 0,
     status: question.status,
     askedMs: epochMs(question.askedAt),
     endedMs: endOf(question),
     isByPolicy,
+    isAskedBack,
     person: by && actorName(by),
     channel: by?.channel,
     agent: run?.agent,
     repo: run?.repo,
     isAgentUnverified: run !== undefined && isUnverified(run, "agent"),
     isRepoUnverified: run !== undefined && isUnverified(run, "repo"),
-    due: dueFor(question),
+    due: isAskedBack ? [] : dueFor(question),
     isMet: isMet(question, isByPolicy),
   };
 }
@@ -66,7 +70,8 @@ function endOf(question: Question) {
 }
 
 /**
- * The people whose deadline counts: only closed questions with a deadline; a withdrawn one neither met nor missed it.
+ * The people whose deadline counts: only closed questions with a deadline; one that was withdrawn or asked back neither
+ * met nor missed it.
  */
 function dueFor({ status, dueAt, to }: Question): readonly string[] {
   if (dueAt === undefined || status === "cancelled" || status === "pending") return [];

@@ -54,6 +54,8 @@ export const Stats = Waits.extend({
   byPolicy: Count,
   timedOut: Count,
   cancelled: Count,
+  /** Closed because a person asked back; the answer is that of the next question. */
+  askedBack: Count,
   /** The share of timeouts among answered and timed-out questions; 0 if there are none. */
   timeoutRate: z.number(),
   runs: Count,
@@ -96,6 +98,7 @@ export const StatsView = WaitsView.extend({
   by_policy: Count,
   timed_out: Count,
   cancelled: Count,
+  asked_back: Count,
   timeout_rate: z.number(),
   runs: Count,
   questions_per_run: z.number(),

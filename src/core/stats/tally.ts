@@ -20,11 +20,11 @@ class GroupCounts {
   waitedMs = 0;
   readonly waits: number[] = [];
 
-  add({ status }: StatsRow, waitedMs: number): void {
+  add({ status, isAskedBack }: StatsRow, waitedMs: number): void {
     this.asked += 1;
     this.waitedMs += waitedMs;
     if (status === "timeout") this.timedOut += 1;
-    if (status === "answered") this.answered += 1;
+    if (status === "answered" && !isAskedBack) this.answered += 1;
   }
 }
 
@@ -42,6 +42,7 @@ export class StatsTally {
   readonly #runs = new Map<number, number>();
   #byPolicy = 0;
   #cancelled = 0;
+  #askedBack = 0;
 
   constructor(now: Instant, aheadMs = 0) {
     this.#nowMs = epochMs(now);
@@ -58,9 +59,10 @@ export class StatsTally {
     this.#runs.set(fact.run, (this.#runs.get(fact.run) ?? 0) + 1);
     if (status === "cancelled") this.#cancelled += 1;
     if (isByPolicy) this.#byPolicy += 1;
+    if (fact.isAskedBack) this.#askedBack += 1;
     this.#addSla(fact);
     const waitedMs = Math.max(0, endedMs - askedMs);
-    const isByPerson = status === "answered" && !isByPolicy;
+    const isByPerson = status === "answered" && !isByPolicy && !fact.isAskedBack;
     for (const group of groups) {
       group.add(fact, waitedMs);
       if (isByPerson) group.waits.push(waitedMs);
@@ -84,6 +86,7 @@ export class StatsTally {
       byPolicy: this.#byPolicy,
       timedOut,
       cancelled: this.#cancelled,
+      askedBack: this.#askedBack,
       timeoutRate,
       runs,
       questionsPerRun: runs === 0 ? 0 : asked / runs,

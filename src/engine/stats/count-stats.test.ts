@@ -233,3 +233,21 @@ describe("numbers", () => {
     await expect(scene.engine.stats({ since: later(scene.now, 1), until: scene.now })).rejects.toThrow("ends before");
   });
 });
+
+test("asking back is not an answer", async () => {
+  const scene = new Scene();
+  const first = await scene.ask({ question: "Why?", timeout: "1h" }, { via: "mcp" });
+  await scene.pass(MINUTE_MS);
+  await scene.engine.answer(first.question.id, said("", { outcome: "clarify", note: "Which cache?" }), ADA);
+  const second = await scene.ask({ question: "Which cache, then?" }, { via: "mcp" });
+  await scene.pass(MINUTE_MS);
+  await scene.engine.answer(second.question.id, said("1"), ADA);
+  expect(await scene.engine.stats({})).toMatchObject({
+    asked: 2,
+    answered: 1,
+    byPerson: 1,
+    askedBack: 1,
+    people: [{ name: "ada", asked: 1, answered: 1 }],
+    sla: [{ name: "everyone", due: 1, met: 1, missed: 0 }],
+  });
+});

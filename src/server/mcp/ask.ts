@@ -9,6 +9,7 @@ import { type BegunHold, rejoin } from "./rejoin.ts";
 import { mayHaveTask, taskHandle } from "./task.ts";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { allowedInput } from "../../core/question/approval.ts";
 import { isAskedAgain } from "../../core/question/ask.ts";
 import {
   type HookCall,
@@ -132,8 +133,8 @@ function resultFor(hooked: HookCall, reply: HookReply, prompt: PermissionPrompt)
   return { content: [{ type: "text", text: JSON.stringify(said) }] };
 }
 
-/** The input for the tool call: with the answers for the program's own question tool, unchanged for any other. */
+/** The input for the tool call: with the answers for the program's own question tool, or as a person changed it. */
 function inputFor(hooked: HookCall, read: QuestionSnapshot, prompt: PermissionPrompt) {
-  if (hooked.is !== "question") return hooked.input;
+  if (hooked.is !== "question") return allowedInput(read, hooked.input);
   return prompt.answeredInput(hooked, read, delimiterFrom(randomBytes(DELIMITER_BYTES)));
 }

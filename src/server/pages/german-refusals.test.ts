@@ -113,6 +113,12 @@ const TRIES: Readonly<Record<RefusalFactName, Try>> = {
   ambiguous: async (desk) => desk.batch(await desk.ask({ options: ["B", "A"] }), "a"),
   no_such_option: async (desk) => desk.batch(await desk.ask({ allow_text: false }), foreign("Valkey")),
   mismatch: async (desk) => desk.post(`/q/${await desk.ask(POOL)}/answer`, { do: "answer", "f.0.size": "0" }),
+  risky_change: async (desk) => {
+    const tool = { name: foreign("Bash"), input: { command: foreign("npm test") }, takes_change: true };
+    const { question } = await desk.visit.at.scene.ask({ kind: "approval", tool });
+    const html = await desk.post(`/q/${question.id}/answer`, { do: "answer", "i.0": "3", "t.0": "rm -rf /" });
+    return html.replaceAll(/May the agent use|to run/g, foreign); // the agent reads the title too
+  },
   control_character: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a\u0007b" }),
   too_long: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a".repeat(70_000) }),
 

@@ -43,6 +43,36 @@ describe("a long inbox", () => {
   });
 });
 
+describe("the counts", () => {
+  const titles = (html: string) => [...html.matchAll(/<h2>([^<]*\(.*?\))<\/h2>/g)].map(([, title]) => title);
+
+  test("of what waits for the reader leave out what only others may answer", async () => {
+    const { scene } = visit.at;
+    await ask("Mine?");
+    const approvals = { need: 1, from: ["lena"] };
+    await scene.engine.ask(scene.input({ question: "Theirs?", approvals }), AGENT, { run: {} });
+    const { html } = await visit.open("/");
+    expect(titles(html)).toEqual(["Waiting for you (1)", "For others (1)"]);
+    expect(html).toContain("<title>(1) Mine?");
+  });
+
+  test("say when they are cut off", async () => {
+    const { scene } = visit.at;
+    for (let index = 0; index < 52; index += 1) {
+      await scene.engine.answer(await ask(`Done ${index}?`), said("1"), ADA);
+    }
+    expect(titles((await visit.open("/")).html)).toEqual(["Closed today (50+)"]);
+  });
+
+  test("tell questions and rows apart", async () => {
+    for (let index = 0; index < 3; index += 1) await ask("The same?");
+    await ask("Another?");
+    expect(titles((await visit.open("/")).html)).toEqual(["Waiting for you (4 questions in 2 rows)"]);
+    const { html } = await visit.open("/insights");
+    expect(html).toContain("<dt>Waiting now, for anybody</dt>");
+  });
+});
+
 describe("a search", () => {
   test("finds what waits by any part of a word, and what is closed by its words, however long ago", async () => {
     const { scene } = visit.at;

@@ -36,6 +36,16 @@ describe("the page with numbers", () => {
     expect(html).not.toMatch(/ style=/);
   });
 
+  test("has a name for what no agent asked", async () => {
+    const { question } = await at.scene.ask({}, { via: "cli" }, ADA);
+    await at.scene.pass(5 * MINUTE_MS);
+    await at.scene.engine.answer(question.id, said("1"), ADA);
+    expect((await at.scene.engine.read(question.id)).run.agent).toBe("none");
+    const html = await open("/insights");
+    expect(html).toContain('<th scope="row">No agent</th>');
+    expect(html).not.toMatch(/>none</);
+  });
+
   test("draws no bar for what took no second", async () => {
     const { question } = await at.scene.ask();
     await at.scene.pass(300);

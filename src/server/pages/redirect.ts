@@ -1,6 +1,7 @@
-import type { QuestionId } from "../../core/id.ts";
+import { compareUrgency } from "../../core/people/inbox.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
-import { readInbox } from "./read/read-inbox.ts";
+import { readWaiting } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
 
 /** Redirects after a form: the script gets the path as JSON, a browser a redirect. */
@@ -20,9 +21,10 @@ export function originRunPage(context: PageCall): string | undefined {
   return /^\/r\/r_[0-9a-z]{26}$/.test(path) ? path : undefined;
 }
 
-/** The path of the next waiting question, or of the inbox. */
-export async function nextQuestionPath(context: PageCall, { engine }: PagesDeps, id: QuestionId): Promise<string> {
-  const { waiting } = await readInbox(engine, await readReader(context, engine));
-  const next = waiting.find((question) => question.id !== id);
+/** The path of the waiting question after this one in the list, of the first after the last one, or of the inbox. */
+export async function nextQuestionPath(context: PageCall, { engine }: PagesDeps, before: Question): Promise<string> {
+  const waiting = await readWaiting(engine, await readReader(context, engine));
+  const others = waiting.filter(({ id }) => id !== before.id);
+  const next = others.find((question) => isPending(before) && compareUrgency(question, before) > 0) ?? others[0];
   return next ? `/q/${next.id}` : "/";
 }

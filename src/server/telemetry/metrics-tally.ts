@@ -42,6 +42,7 @@ export class MetricsTally {
       case "question.asked":
         return this.#posted.add();
       case "question.answered":
+        if (text(event, "outcome") === "clarify") return undefined; // asked back: the answer is that of the next question
         this.#answered.add({ by: answererOf(event) });
         return observe(this.#latency, event, "waited_ms");
       case "question.timed_out":

@@ -19,6 +19,7 @@ export function AnswerForm({ view, isForced }: { view: CardView; isForced: boole
         <Primary view={view} isForced={isForced} />
         {isForced ? null : <Escapes view={view} />}
       </div>
+      <p id="missing" class="missing" role="alert"></p>
       {view.preview === undefined ? (
         <div id="preview"></div>
       ) : (

@@ -1,5 +1,6 @@
 import type { AnswerField, AnswerSchema } from "../../core/answer/answer-schema.ts";
 import { type Item, type Option, recommendedOption } from "../../core/question/content.ts";
+import { ALLOW_CHANGED } from "../../core/question/run-permission.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, OTHER_CHOICE, draftText, itemFieldNames } from "../parts/form-draft.ts";
 import { MarkdownText } from "../parts/markdown.tsx";
@@ -91,6 +92,7 @@ function Choice({ view, option, place }: { view: ItemView; option: Option; place
         </span>
         {about === undefined ? null : <span class="c">{about}</span>}
       </label>
+      {option.value === ALLOW_CHANGED && item.change !== undefined ? <ChangedCommand view={view} /> : null}
       {option.preview === undefined ? null : (
         <details class="preview">
           <summary>{tell(reader, "answer.preview")}</summary>
@@ -98,6 +100,23 @@ function Choice({ view, option, place }: { view: ItemView; option: Option; place
         </details>
       )}
     </div>
+  );
+}
+
+/** The command of an approval, to be changed before it is allowed. */
+function ChangedCommand({ view: { reader, item, index, draft } }: { view: ItemView }) {
+  const { text } = itemFieldNames(index);
+  return (
+    <textarea
+      name={text}
+      class="command"
+      rows={Math.min(8, (item.change ?? "").split("\n").length + 1)}
+      aria-label={tell(reader, "approval.command")}
+      spellcheck={false}
+      data-words
+    >
+      {draft.has(text) ? draftText(draft, text) : (item.change ?? "")}
+    </textarea>
   );
 }
 
@@ -114,6 +133,7 @@ function Button({ view, value, label }: { view: ItemView; value: string; label?:
       value={value}
       checked={drafted ? drafted.includes(value) : isLean}
       data-label={label}
+      data-writes={item.options[Number(value)]?.value === ALLOW_CHANGED || value === OTHER_CHOICE ? "yes" : undefined}
       data-denies={item.options[Number(value)]?.value === "deny" ? "yes" : undefined}
     />
   );

@@ -18,7 +18,9 @@ const LONGEST_LABEL = 48;
 /** Sends forms without leaving the page, keeps their text when that fails, and repeats the choice on the button. */
 export function watchForms(): void {
   document.addEventListener("input", (event) => {
+    if (event.target instanceof HTMLTextAreaElement) chooseWritten(event.target);
     if (event.target instanceof Element && event.target.closest("#answer")) storeDraft();
+    sayMissing("");
     labelPrimary();
   });
   document.addEventListener("submit", (event) => {
@@ -58,6 +60,19 @@ async function visit(address: string) {
   else announce(say("live.stay"));
 }
 
+/** Chooses the option that a text belongs to. */
+function chooseWritten(text: HTMLTextAreaElement) {
+  const option = text.closest(".opt");
+  const button = option && find<HTMLInputElement>("input[data-writes]", option);
+  if (button && text.value.trim() !== "") button.checked = true;
+}
+
+/** Says beside the button why nothing was sent. */
+function sayMissing(text: string) {
+  const missing = find("#missing");
+  if (missing && missing.textContent !== text) missing.textContent = text;
+}
+
 /** Repeats the choice on the button that sends it. */
 export function labelPrimary(): void {
   const form = answerForm();
@@ -81,19 +96,21 @@ export function labelPrimary(): void {
 
 /** True if an item is answered with text: it has no options, or the free-text option is chosen. */
 function isForWords(item: HTMLElement) {
-  return !find("input[type=radio], input[type=checkbox]", item) || find("input[value=other]:checked", item) !== null;
+  return !find("input[type=radio], input[type=checkbox]", item) || find("input[data-writes]:checked", item) !== null;
 }
 
 function chosenIn(item: HTMLElement) {
   const checked = all<HTMLInputElement>("input:checked", item);
   const isOwn =
-    checked.some(({ value }) => value === "other") || !find("input[type=radio], input[type=checkbox]", item);
+    checked.some(({ dataset }) => dataset["writes"] !== undefined) ||
+    !find("input[type=radio], input[type=checkbox]", item);
   const written = isOwn
     ? all<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>("[data-words]", item).map(({ value }) =>
         value.trim(),
       )
     : [];
-  const labels = checked.flatMap((input) => input.dataset["label"] ?? []);
+  const plain = checked.filter(({ dataset }) => dataset["writes"] === undefined);
+  const labels = plain.flatMap((input) => input.dataset["label"] ?? []);
   const isHalf = isOwn && checked.length > 0 && written.every((text) => text === "") && labels.length === 0;
   return isHalf ? "" : [...labels, ...written.filter((text) => text !== "")].join(", ");
 }
@@ -107,7 +124,10 @@ async function submit(event: SubmitEvent, form: HTMLFormElement) {
   event.preventDefault();
   if (button?.getAttribute("aria-disabled") === "true") {
     find<HTMLElement>("fieldset.item input, fieldset.item textarea, #word, [name=as]", form)?.focus();
-    if (find<HTMLInputElement>("fieldset.item input:checked", form)) find<HTMLElement>("#word", form)?.focus();
+    const isChosen = find<HTMLInputElement>("fieldset.item input:checked", form) !== null;
+    const word = find<HTMLElement>("#word", form);
+    if (isChosen) word?.focus();
+    sayMissing(say(isChosen && word ? "answer.wordFirst" : "answer.chooseFirst"));
     return;
   }
   const fields = new URLSearchParams();

@@ -65,8 +65,8 @@ function meaning(key: string) {
 }
 
 const ACTS: Readonly<Record<string, () => void | boolean>> = {
-  j: () => move(1),
-  k: () => move(-1),
+  j: () => open(1),
+  k: () => open(-1),
   x: () => toggleRow(here()[0][here()[1]]),
   e: () => open(1),
   r: () => write(),
@@ -158,13 +158,6 @@ function placeIn(list: readonly HTMLAnchorElement[]) {
   const at = document.activeElement?.closest("#list li");
   const focused = list.findIndex((row) => at !== undefined && row.parentElement === at);
   return focused >= 0 ? focused : list.findIndex((row) => row.hasAttribute("aria-current"));
-}
-
-function move(by: number) {
-  const [list, at] = here();
-  const next = list[Math.min(list.length - 1, Math.max(0, at + by))];
-  next?.focus();
-  return next !== undefined;
 }
 
 function open(by: number) {

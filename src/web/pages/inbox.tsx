@@ -84,7 +84,7 @@ function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & 
     </ul>
   );
   const more = <Paging reader={reader} title={tell(reader, TITLES[name])} part={part} address="/" find={find} />;
-  const title = `${tell(reader, TITLES[name])} (${part.count})`;
+  const title = `${tell(reader, TITLES[name])} (${countWords(reader, group)})`;
   if (!FOLDED.has(name)) {
     return (
       <section data-group={name}>
@@ -105,6 +105,14 @@ function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & 
       </details>
     </section>
   );
+}
+
+/** The number of questions of a group; several may be in one row. */
+function countWords(reader: PageReader, { rows, part: { count, most, isCapped } }: InboxGroup) {
+  if (isCapped) return `${count}+`;
+  const isWhole = count <= most;
+  if (!isWhole || rows.length === count) return String(count);
+  return tell(reader, rows.length === 1 ? "group.count.one" : "group.count", { n: count, rows: rows.length });
 }
 
 function Row(given: { reader: PageReader; row: SameQuestions; isCurrent: boolean; isTicked: boolean }) {
@@ -204,8 +212,8 @@ export function runName(run: Run): string {
 /** Data for the page when no question waits. */
 export interface IdleView {
   reader: PageReader;
-  /** Number of running runs. */
-  running: number;
+  /** Number of running runs, `100+` where there are more. */
+  running: string;
   /** The last answered question, and how long the answer took. */
   last: { at: Instant; tookMs: number; by: Actor } | undefined;
   /** No question was ever asked. */
@@ -232,10 +240,10 @@ export function Idle({ view: { reader, running, last, isNew, find } }: { view: I
         <p>{tell(reader, "first.about")}</p>
       ) : (
         <p class="quiet">
-          {running > 0 ? (
+          {running !== "0" ? (
             <>
               <a href="/runs?state=working">
-                {tell(reader, running === 1 ? "empty.runs.one" : "empty.runs", { n: running })}
+                {tell(reader, running === "1" ? "empty.runs.one" : "empty.runs", { n: running })}
               </a>{" "}
             </>
           ) : null}

@@ -43,7 +43,7 @@ export function Insights({ view }: { view: InsightsView }) {
         <div class="charts">
           <DayCharts reader={reader} stats={stats} />
           {GROUPS.map((name) => (
-            <GroupCharts reader={reader} name={name} groups={withWaits(stats[name])} />
+            <GroupCharts reader={reader} name={name} groups={withWaits(reader, stats[name])} />
           ))}
           <SlaTable reader={reader} stats={stats} />
         </div>
@@ -54,8 +54,11 @@ export function Insights({ view }: { view: InsightsView }) {
 
 const GROUPS = ["people", "channels", "agents"] as const;
 
-function withWaits(groups: readonly StatsGroup[]) {
-  return groups.filter(({ medianMs }) => medianMs !== undefined);
+/** Groups with an answer; questions that no agent asked have a group of their own. */
+function withWaits(reader: PageReader, groups: readonly StatsGroup[]) {
+  return groups
+    .filter(({ medianMs }) => medianMs !== undefined)
+    .map((group) => (group.name === "none" ? { ...group, name: tell(reader, "insights.noAgent") } : group));
 }
 
 /** Alerts above their limits; otherwise the limits. */
@@ -95,7 +98,11 @@ function Tiles({ view: { reader, stats } }: { view: InsightsView }) {
         ) : null}
       </Tile>
       <Tile name={tell(reader, "insights.asked")} value={number(stats.asked)}>
-        {tell(reader, "insights.answered", { n: number(stats.answered), cancelled: number(stats.cancelled) })}
+        {tell(reader, "insights.answered", {
+          n: number(stats.answered),
+          back: number(stats.askedBack),
+          cancelled: number(stats.cancelled),
+        })}
       </Tile>
       <Tile name={tell(reader, "insights.median")} value={span(stats.medianMs)}>
         {stats.p90Ms === undefined ? null : tell(reader, "insights.p90", { span: span(stats.p90Ms) })}

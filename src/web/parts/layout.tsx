@@ -61,6 +61,8 @@ const SCRIPT_WORDS: readonly MessageKey[] = [
   "copied",
   "answer.say",
   "answer.choose",
+  "answer.chooseFirst",
+  "answer.wordFirst",
   "answer.write",
   "answer.sayResume",
   "answer.plain",

@@ -65,11 +65,28 @@ function markdown() {
 
 const DIFF_CLASS: Readonly<Record<string, string>> = { "-": "d", "+": "a", "@": "h", "*": "f" };
 
-/** The lines of a diff, with their signs: colour is not the only mark. */
+const HUNK = /^@@ -(\d{1,9}),\d+ \+(\d{1,9}),\d+ @@/;
+
+/**
+ * The lines of a diff, with their signs: colour is not the only mark. Below a line that says where they are, they have
+ * numbers: those of the old file for removed lines, of the new file for all others.
+ */
 function markDiff(content: string) {
   const lines = content.replace(/\n$/, "").split("\n");
+  let next: { old: number; new: number } | undefined;
   return lines
-    .map((line) => `<span class="${DIFF_CLASS[line.charAt(0)] ?? ""}">${escapeHtml(line) || " "}</span>`)
+    .map((line) => {
+      const sign = DIFF_CLASS[line.charAt(0)] ?? "";
+      const hunk = sign === "h" ? HUNK.exec(line) : undefined;
+      const number = sign === "h" || sign === "f" || !next ? undefined : sign === "d" ? next.old : next.new;
+      if (next && number !== undefined) {
+        if (sign !== "a") next.old += 1;
+        if (sign !== "d") next.new += 1;
+      }
+      if (sign === "h") next = hunk ? { old: Number(hunk[1]), new: Number(hunk[2]) } : undefined;
+      const mark = number === undefined ? "" : ` data-line="${number}"`;
+      return `<span class="${sign}"${mark}>${escapeHtml(line) || " "}</span>`;
+    })
     .join("");
 }
 

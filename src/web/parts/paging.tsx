@@ -8,11 +8,18 @@ export interface PagePart {
   most: number;
   /** Number of all entries. */
   count: number;
+  /** There are more than were read. */
+  isCapped?: boolean;
 }
 
 /** Cuts the page out of a list that starts at an offset. */
 export function partOf<Item>(items: readonly Item[], from: number, most: number): { items: Item[]; part: PagePart } {
   return { items: items.slice(from, from + most), part: { from, most, count: items.length } };
+}
+
+/** A count of what was read up to a limit: `50+` where there is more. */
+export function capCount(count: number, most: number): string {
+  return count > most ? `${most}+` : String(count);
 }
 
 /** Links to the previous and the next page, if there are any. */

@@ -9,7 +9,8 @@ type Words = Pick<PageReader, "language">;
 /** The label of an option; Allow and Deny, which askd writes itself, in the reader's language. */
 export function labelWords(reader: Words, item: Item, option: Option): string {
   const own = ownValue(item, option);
-  return own ? tell(reader, `approval.${own}`) : makeVisible(option.label);
+  if (!own) return makeVisible(option.label);
+  return tell(reader, `approval.${own}`, { prefix: PREFIX.exec(option.label)?.[1] ?? "" });
 }
 
 /** The description of an option, if there is one. */
@@ -35,8 +36,12 @@ export function answerWords(reader: Words, content: Content, answer: Answer): st
   return chosenWords(reader, content, answer.items);
 }
 
+const OWN = ["allow", "deny", "allow-run", "allow-prefix", "allow-changed"] as const;
+/** The prefix in the label of its option. It consists of plain words. */
+const PREFIX = /"(.*)"/;
+
 /** The value of an option if askd itself wrote the approval. Agents get the value; only the label is translated. */
 function ownValue({ options }: Item, { value }: Option) {
-  if (options.map((option) => `${option.value}:${option.label}`).join() !== "allow:Allow,deny:Deny") return undefined;
-  return value === "allow" ? "allow" : "deny";
+  const [allow, deny] = options.map((option) => `${option.value}:${option.label}`);
+  return allow === "allow:Allow" && deny === "deny:Deny" ? OWN.find((own) => own === value) : undefined;
 }

@@ -10,6 +10,8 @@ export const deRefusal: RefusalCatalogue = {
     one_choice: "Nur eine Option kann gewählt werden: {options}.",
     ambiguous: "„{said}“ ist nicht eindeutig: {names}. Schreiben Sie die ganze Beschriftung oder den Buchstaben.",
     no_such_option: "„{said}“ ist keine der Optionen. Zur Auswahl stehen: {options}.",
+    risky_change:
+      "Der geänderte Befehl hat ein hohes Risiko; nichts wurde erlaubt. Bestätigen Sie ihn in einem Terminal, oder antworten Sie anders.",
     mismatch: "Die Antwort passt nicht: {must}.",
     control_character: "{what} enthält ein Steuerzeichen (U+{code} an Position {position}); verwenden Sie reinen Text.",
     too_long:

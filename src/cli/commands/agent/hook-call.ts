@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import { isAskedAgain } from "../../../core/question/ask.ts";
-import { type AskInput, parseAsk } from "../../../core/question/ask-input.ts";
+import { type AskInput, MOST_FILE_CHARS, parseAsk } from "../../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { findEditedPath } from "../../../core/question/tool-use.ts";
+import { findEditedText } from "../../../agents/workspace/edited-file.ts";
 import {
   type HookCall,
   type HookClient,
@@ -110,7 +113,7 @@ async function askOnce(hooked: HookedCall, place: HookPlace, resumable: Resumabl
     holdMs: windowMs,
     ...((call.isSubagent || call.is === "form") && { afterHold: "keep" as const }),
   };
-  const parsed = parseAsk(call.ask, door, context.rules, await engine.now());
+  const parsed = parseAsk(await withFile(call, context), door, context.rules, await engine.now());
   const input: AskInput = {
     ...parsed,
     holdMs: Math.min(parsed.holdMs ?? windowMs, windowMs),
@@ -123,6 +126,15 @@ async function askOnce(hooked: HookedCall, place: HookPlace, resumable: Resumabl
   const { calledAt } = hooked;
   const options = await placeAsk(place, call, client, context, resumable);
   return engine.ask(input, place.by, { ...options, calledAt });
+}
+
+/** The ask with the file that the call edits, as it is now, so that people see line numbers and what is replaced. */
+async function withFile({ ask: asked, is, input, dir }: HookCall, { cwd }: Context): Promise<Record<string, unknown>> {
+  const path = is === "approval" ? findEditedPath(input) : undefined;
+  const { tool } = asked;
+  if (path === undefined || typeof tool !== "object") return asked;
+  const file = await findEditedText(resolve(dir ?? cwd, path), MOST_FILE_CHARS);
+  return { ...asked, tool: { ...tool, file } };
 }
 
 /** Another call for a question that is there: nobody held it any more, or what held it is looked after by its own time. */

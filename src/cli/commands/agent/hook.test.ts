@@ -339,3 +339,51 @@ describe("a hook that stands in settings", () => {
     expect(said).toEqual({ exit: 0, stdout: "", stderr: "" });
   });
 });
+
+describe("a call that needs approval", () => {
+  const call = (id: string, tool: string, input: unknown, dir?: string) => ({
+    session_id: "s-approve",
+    hook_event_name: "PreToolUse",
+    tool_name: tool,
+    tool_use_id: id,
+    tool_input: input,
+    ...(dir !== undefined && { cwd: dir }),
+  });
+
+  test("shows the line numbers of the file as it is", async () => {
+    const scene = new Scene();
+    const dir = hookHome();
+    writeFileSync(join(dir, "auth.ts"), "import x;\n\nexport const ok = verify(token);\n");
+    const edit = { file_path: join(dir, "auth.ts"), old_string: "verify(token)", new_string: "true" };
+    const hooked = hook(scene, call("t-1", "Edit", edit, dir));
+    const { id } = await waiting(scene.engine);
+    const { content } = await scene.engine.read(id);
+    expect(content.context).toContain("@@ -3,1 +3,1 @@ 1 removed, 1 line added\n-export const ok = verify(token);");
+    // The file changes while it waits: the same call is still the same question.
+    writeFileSync(join(dir, "auth.ts"), "export const ok = verify(token);\n");
+    await scene.pass(1_000);
+    expect(decision(await hooked)).toMatchObject({ permissionDecision: "defer" });
+    await scene.engine.answer(id, said("allow"), ADA);
+    const again = await hook(scene, call("t-1", "Edit", edit, dir));
+    expect(decision(again)).toMatchObject({ permissionDecision: "allow" });
+  });
+
+  test("runs with the command that the person changed, and again without asking for the rest of the run", async () => {
+    const scene = new Scene();
+    const hooked = hook(scene, call("t-1", "Bash", { command: "npm test", description: "Run" }));
+    const first = await waiting(scene.engine);
+    const change = { answer: undefined, items: { 1: { values: ["allow-changed"], text: "npm test -- --run" } } };
+    await scene.engine.answer(first.id, said("", change), ADA);
+    expect(decision(await hooked)).toMatchObject({
+      permissionDecision: "allow",
+      updatedInput: { command: "npm test -- --run", description: "Run" },
+    });
+    const second = hook(scene, call("t-2", "Bash", { command: "npm test" }));
+    await scene.engine.answer((await waiting(scene.engine)).id, said("allow-run"), ADA);
+    expect(decision(await second)).toMatchObject({ permissionDecision: "allow" });
+    const third = decision(await hook(scene, call("t-3", "Bash", { command: "npm test", description: "Again" })));
+    expect(third).toMatchObject({ permissionDecision: "allow" });
+    expect(third["additionalContext"]).toContain("for the rest of the run");
+    expect(await scene.engine.countQuestions("pending")).toBe(0);
+  });
+});

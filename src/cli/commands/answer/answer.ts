@@ -8,6 +8,7 @@ import { findAwayMachine } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { isDenial } from "../../../core/question/approval.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
+import { ALLOW_CHANGED } from "../../../core/question/run-permission.ts";
 import { hasEnded } from "../../../core/run/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import { requireAccess } from "../../../core/people/access.ts";
@@ -50,6 +51,11 @@ const ANSWER_FLAGS = {
   file: { type: "string", short: "F", value: "file", about: "Read the answer from a file, or - for stdin" },
   edit: { type: "boolean", short: "e", about: "Write the answer in your editor" },
   all: { type: "boolean", about: "Answer all waiting questions one by one, or with --edit in one file" },
+  command: {
+    type: "string",
+    value: "command",
+    about: "Allow with this command in place of the one that was asked for",
+  },
   decide: { type: "boolean", about: "Let the agent decide" },
   clarify: { type: "string", value: "text", about: "Ask the agent back before you answer" },
   force: { type: "boolean", about: "Answer after the deadline and resume the run" },
@@ -67,7 +73,7 @@ type AnswerValues = Values<typeof ANSWER_FLAGS>;
 const ANSWER_BYTES = 1024 * 1024;
 
 /** Flags that give a whole answer; `--use` checks by itself what may accompany it. */
-const WAYS = ["choose", "file", "edit", "decide", "clarify"] as const;
+const WAYS = ["choose", "file", "edit", "command", "decide", "clarify"] as const;
 
 type Said = Partial<Pick<AnswerInput, "answer" | "items" | "verbatim" | "note" | "template">>;
 
@@ -79,6 +85,8 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     'askd answer 42 "Use Redis"',
     "askd answer q-7k3f 1 -m 'keep the client behind an interface'",
     "askd answer - 2",
+    "askd answer 42 allow-run",
+    'askd answer 42 --command "npm test -- --run"',
     "askd answer --all --edit",
   ],
   async run(args, given) {
@@ -138,7 +146,19 @@ export const command: Command<typeof ANSWER_FLAGS> = {
 /** Answers all waiting questions: in one file, or one by one on the terminal. */
 async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context) {
   if (positionals.length > 0) throw wrongUsage("--all takes no id and no answer", "answer --all [--edit]");
-  const alone = ["choose", "message", "use", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
+  const alone = [
+    "choose",
+    "message",
+    "use",
+    "file",
+    "command",
+    "decide",
+    "clarify",
+    "force",
+    "wait",
+    "dry-run",
+    "yes",
+  ] as const;
   const unfit = flags.edit ? ("undo-window" as const) : ("no-resume" as const);
   const other = [...alone, unfit].find((name) => flags[name] !== undefined);
   if (other) throw wrongUsage(`--${other} is for one question, not for --all`, "answer --all [--edit]");
@@ -226,6 +246,7 @@ async function readAnswer(
   context: Context,
 ): Promise<Said> {
   if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
+  if (flags.command !== undefined) return { items: changedCommand(read, flags.command) };
   if (flags.choose) return { items: readChoices(read.content, flags.choose) };
   const file = word === "-" ? "-" : flags.file;
   if (file !== undefined) {
@@ -236,6 +257,17 @@ async function readAnswer(
   if (flags.edit) return edit(read, flags, context);
   if (flags.message !== undefined) return { answer: flags.message, verbatim: true, note: undefined };
   return promptAnswer(read, flags, context);
+}
+
+/** The answer that allows a tool use with another command. */
+function changedCommand({ question, content }: QuestionSnapshot, command: string): NonNullable<AnswerInput["items"]> {
+  const [item] = content.items;
+  if (question.fingerprint === undefined || !item) {
+    throw new Refusal("bad_input", `${shortId(question.id)} does not ask to run a command; nothing was answered`, {
+      hint: `See it with: askd show ${shortId(question.id)}`,
+    });
+  }
+  return { [item.id]: { values: [ALLOW_CHANGED], text: command } };
 }
 
 /** Refuses two sources for one answer. */

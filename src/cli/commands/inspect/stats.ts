@@ -108,6 +108,7 @@ function summary({ stats, now, ahead, width }: StatsPage) {
       ["Asked", `${stats.asked} by ${pluralize(stats.runs, "run")}${sayPerRun(stats)}`],
       ["Answered", `${stats.byPerson} by people, ${stats.byPolicy} by policy${sayShare(stats)}`],
       ["Timed out", `${stats.timedOut} (${sayPart(stats.timeoutRate)} of closed questions)`],
+      ...(stats.askedBack > 0 ? [["Asked back", String(stats.askedBack)] as const] : []),
       ...(stats.cancelled > 0 ? [["Cancelled", String(stats.cancelled)] as const] : []),
       ["Time to answer", sayWaits(stats)],
       ["Agents waited", `${formatDuration(stats.waitedMs)}, ${formatDuration(stats.waitedPerRunMs)} a run`],
@@ -184,7 +185,8 @@ function tableOf(stats: Stats, by: GroupName, most = Infinity): Table {
 
 /** `acme/api (2 unverified)`: two questions name this repository without proof. */
 function sayGroup({ name, asked, unverified }: StatsGroup) {
-  if (unverified === 0 || name === "none") return name;
+  if (name === "none") return "(no agent)";
+  if (unverified === 0) return name;
   return `${name} (${unverified === asked ? "" : `${unverified} `}unverified)`;
 }
 

@@ -2,6 +2,7 @@ import { type AnswerInput, plainAnswerInput } from "../../../core/answer/answer-
 import { type AnswerField, findSchemaMismatch, describeSchemaMismatch } from "../../../core/answer/answer-schema.ts";
 import type { Content, Item, Option } from "../../../core/question/content.ts";
 import { matchAnswer } from "../../../core/answer/match.ts";
+import { ALLOW_CHANGED } from "../../../core/question/run-permission.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../../core/rules.ts";
 import { EMPTY_LINE, type EditedLine, editedLine } from "./line-editor.ts";
@@ -20,6 +21,8 @@ export interface AnswerStep {
   isOptional: boolean;
   schema?: AnswerField;
   placeholder?: string;
+  /** The choice that is written as another command, and the command that was asked for. */
+  change?: { place: number; command: string } | undefined;
 }
 
 export interface StepChoice {
@@ -88,6 +91,16 @@ export function rowsOf(step: AnswerStep): number {
   return step.choices.length + (step.allowText ? 1 : 0);
 }
 
+/** The row where text is written; undefined if there is none. */
+export function writingRow(step: AnswerStep): number | undefined {
+  return step.allowText ? step.choices.length : step.change?.place;
+}
+
+/** Says whether a text is the changed command of an approval. */
+function isChange(step: AnswerStep, pick: PickedChoice) {
+  return pick.isWritten && step.change !== undefined && pick.cursor === step.change.place;
+}
+
 /** Why a step is not complete; undefined if it is. */
 export function findProblem(step: AnswerStep, pick: PickedChoice): string | undefined {
   if (pick.isWritten) {
@@ -108,6 +121,7 @@ export function composeItems(content: Content, picks: readonly PickedChoice[]): 
       const own = said.filter(({ step }) => step.itemId === item.id);
       if (item.schema?.type === "object") return [item.id, { values: [], text: objectText(own) }];
       const only = own[0];
+      if (only?.values.changed !== undefined) return [item.id, { values: only.values.said, text: only.values.changed }];
       if (!only || only.values.isText) return [item.id, { values: [], text: only?.values.said[0] ?? "" }];
       return [item.id, { values: only.values.said }];
     }),
@@ -131,11 +145,15 @@ export function sayPicks(content: Content, picks: readonly PickedChoice[]): stri
 interface Said {
   said: string[];
   isText: boolean;
+  /** The changed command beside the choice. */
+  changed?: string;
 }
 
 function saidAt(step: AnswerStep, pick: PickedChoice | undefined): Said {
   if (!pick) return { said: [], isText: true };
-  if (pick.isWritten) return { said: [pick.line.text.trim()], isText: true };
+  const text = pick.line.text.trim();
+  if (isChange(step, pick)) return { said: [ALLOW_CHANGED], isText: false, changed: text };
+  if (pick.isWritten) return { said: [text], isText: true };
   const chosen = step.multiple ? pick.ticked : [pick.cursor];
   const said = chosen.flatMap((place) => step.choices[place]?.says ?? []);
   return { said, isText: step.schema !== undefined };
@@ -164,7 +182,10 @@ function plainStep(item: Item, heading: string): AnswerStep {
   }));
   const allowText = item.allowText || choices.length === 0;
   const placeholder = item.placeholder === undefined ? {} : { placeholder: item.placeholder };
-  return { itemId: item.id, heading, choices, multiple: item.multiple, allowText, isOptional: false, ...placeholder };
+  const place = item.options.findIndex(({ value }) => value === ALLOW_CHANGED);
+  const change = item.change !== undefined && place >= 0 ? { place, command: item.change } : undefined;
+  const { multiple } = item;
+  return { itemId: item.id, heading, choices, multiple, allowText, isOptional: false, change, ...placeholder };
 }
 
 function fieldStep(

@@ -21,7 +21,7 @@ import {
   currentStep,
   type OfferedTemplate,
 } from "./next-state.ts";
-import { findProblem, rowsOf, fillPick } from "./answer-step.ts";
+import { findProblem, rowsOf, fillPick, writingRow } from "./answer-step.ts";
 
 const SCROLL = 5;
 
@@ -127,7 +127,7 @@ function take(state: NextState): Transition {
   const now = currentStep(state);
   if (!now) return withoutEffects(state);
   const { step, pick } = now;
-  if (step.allowText && pick.cursor === step.choices.length) return write(state);
+  if (pick.cursor >= 0 && pick.cursor === writingRow(step)) return write(state);
   const taken = changePick(state, { isWritten: false });
   const problem = findProblem(step, { ...pick, isWritten: false });
   if (problem) return withoutEffects(withMessage(taken, problem, "bad"));
@@ -136,8 +136,11 @@ function take(state: NextState): Transition {
 
 function write(state: NextState): Transition {
   const now = currentStep(state);
-  if (!now?.step.allowText) return withoutEffects(withMessage(state, "Only the options can be chosen here."));
-  return withoutEffects({ ...changePick(state, { cursor: now.step.choices.length }), mode: { at: "answer" } });
+  const row = now && writingRow(now.step);
+  if (!now || row === undefined) return withoutEffects(withMessage(state, "Only the options can be chosen here."));
+  const { change } = now.step;
+  const line = change && now.pick.line.text === "" ? editedLine(change.command) : now.pick.line;
+  return withoutEffects({ ...changePick(state, { cursor: row, line }), mode: { at: "answer" } });
 }
 
 function askBack(state: NextState): Transition {
@@ -168,8 +171,10 @@ function edit(state: NextState): Transition {
   const now = currentStep(state);
   const id = state.card?.read.question.id;
   if (!now || id === undefined) return withoutEffects(state);
-  if (!now.step.allowText) return withoutEffects(withMessage(state, "Only the options can be chosen here."));
-  return act(state, { do: "edit", id, item: now.step.itemId, text: now.pick.line.text });
+  if (writingRow(now.step) === undefined)
+    return withoutEffects(withMessage(state, "Only the options can be chosen here."));
+  const text = now.pick.line.text || (now.step.change?.command ?? "");
+  return act(state, { do: "edit", id, item: now.step.itemId, text });
 }
 
 /** Any key closes the list of keys. */

@@ -93,13 +93,21 @@ class Flat {
         if (turn !== "again") return turn;
         continue;
       }
-      const pick = pickOf(step, line.trim());
+      const pick = await this.#withCommand(step, pickOf(step, line.trim()));
       const problem =
         line.trim() === "" && !step.isOptional ? "Write a number or your own words." : findProblem(step, pick);
       if (problem) this.#say(problem);
       else picks.push(pick);
     }
     return this.#answer(card, { items: composeItems(card.read.content, picks), outcome: "answer" });
+  }
+
+  /** Prompts for the command of an approval that is allowed with a change. */
+  async #withCommand(step: AnswerStep, pick: PickedChoice): Promise<PickedChoice> {
+    const { change } = step;
+    if (!change || pick.line.text !== step.choices[change.place]?.says) return pick;
+    const command = await this.#prompt("The command to run instead: ");
+    return { ...pick, cursor: change.place, line: editedLine(command?.trim() ?? "") };
   }
 
   async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">) {

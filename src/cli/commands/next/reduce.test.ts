@@ -48,6 +48,19 @@ describe("choosing", () => {
     expect(scene.answer().answer.items).toEqual({ "which-letter-": { values: ["1"] } });
   });
 
+  test("an approval with a change is written: the line starts with the command that was asked for", () => {
+    const item = anItem("May it?", ["Allow", "Deny"], { allowText: false });
+    const changed = { key: "C", value: "allow-changed", label: "Allow with a change" };
+    const card = aCard({ items: [{ ...item, options: [...item.options, changed], change: "npm test" }] });
+    const scene = new NextScene([card]);
+    scene.type("3");
+    scene.press("enter");
+    expect(scene.done()).toEqual([]);
+    scene.type(" -- x");
+    scene.press("enter");
+    expect(scene.answer().answer.items).toEqual({ "may-it-": { values: ["allow-changed"], text: "npm test -- x" } });
+  });
+
   test("keys that mean nothing do nothing", () => {
     const scene = new NextScene([aCard()]);
     const before = scene.state;

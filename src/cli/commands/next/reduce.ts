@@ -18,6 +18,7 @@ import {
   showCard,
   currentStep,
 } from "./next-state.ts";
+import { writingRow } from "./answer-step.ts";
 import { pressAnswer, pressWrite } from "./submit-answer.ts";
 
 /** An event: a key, a new queue, or the result of an effect. */
@@ -185,7 +186,7 @@ function takeText(state: NextState, text: string | undefined): NextState {
   const now = currentStep(state);
   if (text === undefined) return withMessage(state, "The editor failed; nothing was changed.", "bad");
   if (!now || text.trim() === "") return withMessage(state, "You wrote nothing.");
-  if (!now.step.allowText) return withMessage(state, "Only the options can be chosen here.", "bad");
-  const line = editedLine(text.trim());
-  return { ...changePick(state, { line, cursor: now.step.choices.length }), mode: { at: "answer" } };
+  const cursor = writingRow(now.step);
+  if (cursor === undefined) return withMessage(state, "Only the options can be chosen here.", "bad");
+  return { ...changePick(state, { line: editedLine(text.trim()), cursor }), mode: { at: "answer" } };
 }

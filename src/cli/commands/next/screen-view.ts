@@ -18,6 +18,7 @@ import {
   readWidth,
   sayGone,
 } from "./card-view.ts";
+import { writingRow } from "./answer-step.ts";
 import { type EditedLine, layLine } from "./line-editor.ts";
 import { type NextState, type WritingPurpose, currentStep } from "./next-state.ts";
 import { sayOutcomeRefused } from "./submit-answer.ts";
@@ -260,13 +261,13 @@ function chooseKeys(state: NextState) {
   const now = currentStep(state);
   const work = state.known?.work;
   const counts = work ? ` +${work.added} -${work.removed}` : "";
-  const isWriting = now !== undefined && now.step.choices.length === now.pick.cursor;
+  const isWriting = now !== undefined && writingRow(now.step) === now.pick.cursor;
   const isMine = question?.claim?.by.id === state.user;
   return [
     isWriting ? "↵ write" : "↵ answer",
     ...(now?.step.multiple ? ["space tick"] : []),
     ...(state.last ? ["u undo"] : []),
-    ...(now?.step.allowText ? ["e editor"] : []),
+    ...(now && writingRow(now.step) !== undefined ? ["e editor"] : []),
     ...(work || (run?.dir !== undefined && run.agent !== "none") ? [`d diff${counts}`] : []),
     ...(sayOutcomeRefused(state, "clarify") === undefined ? ["m ask back"] : []),
     ...(sayOutcomeRefused(state, "decide") === undefined ? ["y you decide"] : []),

@@ -5,6 +5,7 @@ import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Content, Item, Option } from "../../../core/question/content.ts";
 import { isPending } from "../../../core/question/question.ts";
 import { isDenial } from "../../../core/question/approval.ts";
+import { ALLOW_CHANGED } from "../../../core/question/run-permission.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { type FormDraft, EMPTY_DRAFT, OTHER_CHOICE, draftText, itemFieldNames } from "../../../web/parts/form-draft.ts";
 
@@ -47,7 +48,10 @@ function chosenValues({ items }: Content, draft: FormDraft) {
 
 /** The free text of a form, to give back to the person. */
 export function writtenText(content: Content, draft: FormDraft): string {
-  const own = content.items.map((_, index) => draftText(draft, itemFieldNames(index).text));
+  const own = content.items.map(({ change }, index) => {
+    const text = draftText(draft, itemFieldNames(index).text);
+    return text.trim() === change?.trim() ? "" : text;
+  });
   const parts = [...own, draftText(draft, "note"), draftText(draft, "back")];
   return parts
     .map((part) => part.trim())
@@ -82,7 +86,7 @@ export function draftFromAnswer(content: Content, given: Pick<AnswerInput, "answ
     const places = said.values.map((name) => item.options.findIndex((option) => isNamed(option, name)));
     draft.set(names.choice, [
       ...places.filter((place) => place >= 0).map(String),
-      ...(said.text === undefined ? [] : [OTHER_CHOICE]),
+      ...(said.text === undefined || said.values.includes(ALLOW_CHANGED) ? [] : [OTHER_CHOICE]),
     ]);
     if (said.text !== undefined) draft.set(names.text, [said.text]);
   }
@@ -114,6 +118,7 @@ function readItem(item: Item, index: number, draft: FormDraft): ItemAnswer | und
   }
   const chosen = (draft.get(names.choice) ?? []).flatMap((place) => item.options[Number(place)] ?? []);
   const isOwn = item.options.length === 0 || (draft.get(names.choice) ?? []).includes(OTHER_CHOICE);
+  if (chosen[0]?.value === ALLOW_CHANGED) return text === "" ? undefined : { values: [ALLOW_CHANGED], text };
   if (isOwn && text !== "") return { values: chosen.map((option) => optionName(item, option)), text };
   return chosen.length === 0 ? undefined : { values: chosen.map((option) => optionName(item, option)) };
 }

@@ -79,12 +79,16 @@ async function perform(context: PageCall, deps: PagesDeps, name: string, verb: Q
     const word = confirmationWord(read.question.title, read.run.name);
     const language = languageOf(context);
     const problem =
-      error.code === "needs_confirmation" ? say(language, "risk.wrong", { word }) : refusalWords({ language }, error);
+      error.code === "needs_confirmation" && error.fact === undefined
+        ? say(language, "risk.wrong", { word })
+        : refusalWords({ language }, error);
     return sendCardAgain(context, deps, read, { problem, draft }, error.httpStatus);
   }
   const stays = originRunPage(context);
   if (stays !== undefined) return redirectTo(context, stays);
-  return redirectTo(context, LEAVING.has(name) ? await nextQuestionPath(context, deps, id) : `/q/${id}`);
+  if (!LEAVING.has(name)) return redirectTo(context, `/q/${id}`);
+  const { question } = await deps.engine.read(id);
+  return redirectTo(context, await nextQuestionPath(context, deps, question));
 }
 
 /** Asks the reader a test question. */
@@ -119,7 +123,7 @@ async function answerQuestion(context: PageCall, deps: PagesDeps) {
       return await answerSameQuestions(context, deps, { read: { ...before, question }, input, others, draft });
     }
     const isDone = question.status !== "pending" || question.settling !== undefined;
-    const next = isDone && question.status !== "timeout" ? await nextQuestionPath(context, deps, id) : "/";
+    const next = isDone && question.status !== "timeout" ? await nextQuestionPath(context, deps, before.question) : "/";
     return redirectTo(context, next === "/" ? `/q/${id}` : next);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === "not_found") throw error;
@@ -161,7 +165,7 @@ function readInput(context: PageCall, read: QuestionSnapshot, draft: FormDraft):
   const language = languageOf(context);
   const input = readAnswerForm(read.content, draft);
   if (!input) return say(language, "answer.none");
-  if (isRiskConfirmed(read, draft)) return { ...input, confirmed: true };
+  if (isRiskConfirmed(read, draft)) return { ...input, confirmed: read.question.risk === "high" };
   return say(language, "risk.wrong", { word: confirmationWord(read.question.title, read.run.name) });
 }
 

@@ -7,7 +7,7 @@ import { type PendingQuestion, type Question, findAnswer, isPending } from "../.
 import { groupSameQuestions } from "../../../core/question/same-question.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { InboxGroup, IdleView } from "../../../web/pages/inbox.tsx";
-import { partOf } from "../../../web/parts/paging.tsx";
+import { capCount, partOf } from "../../../web/parts/paging.tsx";
 import { type PageReader, startOfDay } from "../../../web/parts/reader.ts";
 
 const MOST_PENDING = 2_000;
@@ -61,8 +61,10 @@ export async function readInbox(
     if (items.length > 0) groups.push({ name, rows, part });
   }
   const name = find === "" ? "today" : "past";
-  const rows = closed.map((read) => [read] as const);
-  if (closed.length > 0) groups.push({ name, rows, part: partOf(closed, 0, MOST_ROWS).part });
+  const shown = closed.slice(0, MOST_CLOSED);
+  const rows = shown.map((read) => [read] as const);
+  const { part } = partOf(shown, 0, MOST_ROWS);
+  if (shown.length > 0) groups.push({ name, rows, part: { ...part, isCapped: closed.length > shown.length } });
   const [mine] = await readAll(engine, pending.filter(isMine).slice(-1));
   return {
     groups,
@@ -104,25 +106,25 @@ function whatWaits(pending: readonly PendingQuestion[], reader: PageReader) {
 
 /** Data for the page when no question waits. */
 export async function readIdle(engine: Engine, reader: PageReader, find: string): Promise<IdleView> {
-  const running = await engine.listRuns({ statuses: ["running"], order: "newest", limit: MOST_RUNNING });
+  const running = await engine.listRuns({ statuses: ["running"], order: "newest", limit: MOST_RUNNING + 1 });
   const answered = await engine.listQuestions({ status: "answered", order: "newest", limit: MOST_CLOSED });
   const [newest] = await engine.listQuestions({ order: "newest", limit: 1 });
   const last = answered
     .flatMap((question) => {
       const answer = findAnswer(question);
-      return answer
+      return answer && answer.outcome !== "clarify"
         ? [{ at: answer.at, by: answer.by, tookMs: Math.max(0, msBetween(question.askedAt, answer.at)) }]
         : [];
     })
     .sort((one, other) => other.at.localeCompare(one.at))[0];
-  return { reader, running: running.length, last, isNew: newest === undefined, find };
+  return { reader, running: capCount(running.length, MOST_RUNNING), last, isNew: newest === undefined, find };
 }
 
 async function readClosedToday(engine: Engine, reader: PageReader) {
   const since = startOfDay(reader);
   const states = ["answered", "timeout", "cancelled"] as const;
   const closed = await Promise.all(
-    states.map((status) => engine.listQuestions({ status, order: "newest", limit: MOST_CLOSED })),
+    states.map((status) => engine.listQuestions({ status, order: "newest", limit: MOST_CLOSED + 1 })),
   );
   const today = closed
     .flat()
@@ -131,13 +133,14 @@ async function readClosedToday(engine: Engine, reader: PageReader) {
     .sort((one, other) => (other.at ?? "").localeCompare(one.at ?? ""));
   return readAll(
     engine,
-    today.slice(0, MOST_CLOSED).map(({ question }) => question),
+    today.slice(0, MOST_CLOSED + 1).map(({ question }) => question),
   );
 }
 
-/** The newest closed questions that contain the words. */
+/** The newest closed questions that contain the words; one more than are shown. */
 async function readClosed(engine: Engine, find: string) {
-  return readAll(engine, await engine.listQuestions({ isClosed: true, order: "newest", limit: MOST_CLOSED, find }));
+  const filter = { isClosed: true, order: "newest", limit: MOST_CLOSED + 1, find } as const;
+  return readAll(engine, await engine.listQuestions(filter));
 }
 
 function closedAt(question: Question) {
