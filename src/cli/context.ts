@@ -124,10 +124,11 @@ export interface Context {
   isAccessible: boolean;
   now(): Instant;
   /**
-   * The engine on the store of this place; opened when first used, with `runs` as one that starts agents. What is due
-   * is done first, unless the caller is only reading.
+   * The engine on the store of this place; opened when first used, with `runs` as one that starts agents, and then or
+   * with `isDelivering` as one that brings messages to people. What is due is done first, unless the caller is only
+   * reading.
    */
-  engine(options?: { runs?: boolean; isReading?: true; waits?: Waits }): Promise<OpenedEngine>;
+  engine(options?: { runs?: boolean; isDelivering?: boolean; isReading?: true; waits?: Waits }): Promise<OpenedEngine>;
   /** Opens the store itself; the caller closes it. */
   openStore(place: OwnStorePlace): Promise<Store>;
   /** The schema version of the store, without migrating it, and the one this program knows; 0 without a store. */

@@ -6,6 +6,7 @@ import { fstatSync, writeSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
+import type { ChannelSettings } from "../core/channel/channel-settings.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote/remote-call.ts";
 import { findProgram } from "./program.ts";
@@ -44,6 +45,8 @@ export interface ProcessWorld extends Omit<
       machineDir?: string;
       patience?: Patience;
       anchor?: AnchorSettings | undefined;
+      /** Set if this process brings messages to people. */
+      reach?: ChannelSettings | undefined;
     },
   ): Promise<OpenedEngine>;
   openServer(
@@ -54,6 +57,7 @@ export interface ProcessWorld extends Omit<
       stateDir: string;
       channels: ConfiguredChannel[];
       anchor?: AnchorSettings | undefined;
+      reach?: ChannelSettings | undefined;
     },
     request: ServeRequest,
   ): Promise<ServingHandle>;
@@ -114,13 +118,11 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     lock: async (file) => (await import("../agents/process/lock.ts")).takeLock(file),
     isLocked: async (file) => (await import("../agents/process/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./terminal/child-process.ts")).runChild(child, process.env),
-    openEngine: async (store, rules, { stateDir, machineDir, patience, anchor } = {}) =>
+    openEngine: async (store, rules, { stateDir, ...options } = {}) =>
       (await import("../app.ts")).openEngine({
+        ...options,
         store,
         rules,
-        patience,
-        anchor,
-        machineDir,
         runs: stateDir === undefined ? undefined : runsOf(process, bin, stateDir),
         onCall:
           process.env["ASKD_DEBUG"] === "api"

@@ -125,6 +125,7 @@ const Server = section({
     .max(20, "write at most 20 names")
     .describe("Names that the server answers to, besides this machine's own"),
   behind_proxy: flag().describe("A proxy with TLS stands before the server"),
+  public_url: address().describe("The address under which people reach the server; messages link to it"),
 });
 
 const Store = section(

@@ -20,7 +20,7 @@ export interface DecisionContext {
 }
 
 /**
- * A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock,
+ * A small row of any other kind: person, token, worker, delivery, message outside, listener, inbox entry, alert, template, who asked what, clock,
  * last seal, last anchored seal, roster.
  */
 export interface Entry {
@@ -30,6 +30,8 @@ export interface Entry {
     | "worker"
     | "usage"
     | "delivery"
+    | "outside"
+    | "listener"
     | "inbox"
     | "alert"
     | "template"

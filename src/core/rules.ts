@@ -13,6 +13,10 @@ export interface Rules {
   escalation: (Pick<OnTimeout, "then"> & { steps: EscalationStep[] }) | undefined;
   /** The fractions of the duration at which people are reminded. */
   remindAt: readonly number[];
+  /** The configured channels, in the order in which people are told. */
+  reach: readonly ReachChannel[];
+  /** The address under which people reach the server from outside. */
+  publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
   personChannel: boolean;
   /** The confidence at or above which an agent continues alone, and below which it hands over; off unless set. */
@@ -25,6 +29,15 @@ export interface Rules {
   callbackLoopback: boolean;
   alerts: AlertRules;
   limits: Limits;
+}
+
+/** A configured channel, as far as decisions need it. */
+export interface ReachChannel {
+  name: string;
+  /** The person whose address it is, if it is one person's. */
+  person: string | undefined;
+  /** Messages go to people at addresses of their own, not to one configured address. */
+  isPersonal: boolean;
 }
 
 export const DEFAULT_LIMITS = {
@@ -58,6 +71,8 @@ export const DEFAULT_RULES: Rules = {
   onTimeout: "fail",
   escalation: undefined,
   remindAt: [0.5, 0.9],
+  reach: [],
+  publicUrl: undefined,
   personChannel: false,
   confidence: undefined,
   undoMs: { web: 5 * SECOND_MS, slack: 5 * SECOND_MS, cli: 0, api: 0 },

@@ -16,9 +16,10 @@ const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
   email: [["from"], ["smtp"]],
   webhook: [["url", "url_env"]],
   ntfy: [["topic"]],
+  telegram: [["token_env", "token_file"]],
   desktop: [],
 };
-const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy"];
+const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy", "telegram"];
 
 /** Checks that the required settings and secrets of channels exist. */
 export function checkChannels(values: Values, { env }: Pick<DoctorContext, "env">): Finding[] {

@@ -1,13 +1,14 @@
 import type { Entry } from "../core/changes.ts";
 import { type Instant, MINUTE_MS, epochMs, instant } from "../core/instant.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
-import type { Engine, PeopleEngine, QuestionEngine, RunEngine } from "./engine.ts";
+import type { Engine, PeopleEngine, QuestionEngine, ReachEngine, RunEngine } from "./engine.ts";
 import { type ClockMachine, ClockWatch } from "./jobs/clock-watch.ts";
 import { scheduleSeals, sealTrail } from "./jobs/seal-job.ts";
 import { type JobContext, Worker, type WorkerDeps } from "./jobs/worker.ts";
 import { methodsOf } from "./methods-of.ts";
 import { People } from "./people/people.ts";
 import { removeFromList } from "./people/remove-person.ts";
+import { Reach } from "./reach/reach.ts";
 import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
 import { countStats } from "./stats/count-stats.ts";
@@ -29,6 +30,8 @@ export interface LocalDeps extends Omit<DecideDeps, "now"> {
   worker: Omit<WorkerDeps, "store" | "decider" | "clock" | "syncClock">;
   /** This machine and its real time. */
   machine: ClockMachine;
+  /** Brings messages to people; without it this process leaves them to others. */
+  reach?: { handlers: WorkerDeps["handlers"] } | undefined;
   /** Follows the agents of this process, and lets go of them before the store is closed. */
   runner?: {
     readonly count: number;
@@ -69,6 +72,10 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     prepare: () => scheduleSeals(store, decider),
     begin: async () => deps.runner?.begin({ store, decider }),
   });
+  // A channel may take long to reply; deadlines must not wait for it.
+  const deliverer =
+    deps.reach &&
+    new Worker({ ...deps.worker, ...deps.reach, store, decider, syncClock: (at) => clock.sync(at), clock: undefined });
   const stopListening = store.onChange((change) => {
     decider.rows.forgetChanged(change);
     precedents.noteChange();
@@ -82,6 +89,7 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     ),
     ...methodsOf<RunEngine>(new Runs({ store, decider })),
     ...methodsOf<Omit<PeopleEngine, "removePerson" | keyof TemplateVerbs>>(people),
+    ...methodsOf<ReachEngine>(new Reach({ store, rules })),
     ...methodsOf<TemplateVerbs>(new Templates({ store, at: (by) => decider.at(by) })),
     removePerson: (id, options, by) => removeFromList({ store, decider }, { id, ...options }, by),
     readChain: async (runId) => (await store.readChain(runId)).events,
@@ -91,15 +99,15 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     seal: async () => sealTrail(store, await clock.checked()),
     stats: (query = {}) => countStats(query, store, rules, statsCache),
     now: () => clock.checked(),
-    doDue: () => worker.doDue(),
+    doDue: async () => (await worker.doDue()) + ((await deliverer?.doDue()) ?? 0),
     work: async () => {
       words.follow();
-      await worker.work();
+      await Promise.all([worker.work(), deliverer?.work()]);
     },
     stop: async () => {
       stopListening();
       await words.stop();
-      await worker.stop();
+      await Promise.all([worker.stop(), deliverer?.stop()]);
       await deps.runner?.leave();
       await decider.settled();
       await store.close();

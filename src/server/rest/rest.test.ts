@@ -67,6 +67,8 @@ test("every verb of the engine is a route, except those that only make sense whe
     findAsked: true,
     hold: true,
     findSimilar: true,
+    listDeliveries: true,
+    listChannels: true,
     findFeedEnd: true,
     stats: true,
     issueLink: true,
