@@ -15,7 +15,6 @@ import type { Run } from "./core/run/run.ts";
 import type { Engine } from "./engine/engine.ts";
 import { isFailureNews, isRare, sayWhy } from "./engine/jobs/job-retry.ts";
 import { jobHandlers } from "./engine/jobs/job-handlers.ts";
-import { deliverHandler } from "./engine/reach/deliver-handler.ts";
 import { type LocalEngine, createLocalEngine } from "./engine/local-engine.ts";
 import type { AddressOptions } from "./engine/outbound/public-address.ts";
 import type { Patience } from "./engine/remote/remote-call.ts";
@@ -106,7 +105,10 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptio
   const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, describeFailure(job, error)));
   const onOutage =
     options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", describeOutage(error))));
-  const more = { ids, worker, runner, host, onFailure: withoutRepeats(onFailure), onOutage };
+  const onChannelFailure =
+    options.onChannelFailure ??
+    ((channel: string, error: unknown) => runs.note(channel, `cannot listen: ${sayWhy(error)}; it is tried again`));
+  const more = { ids, worker, runner, host, onFailure: withoutRepeats(onFailure), onOutage, onChannelFailure };
   const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
 }
@@ -146,6 +148,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
       rules: options.rules,
       anchor: options.anchor,
       openChannel: options.reach && openChannels(options.reach, options.rules),
+      onChannelFailure: (channel, error) => log("warn", "channel_failed", { channel, message: sayError(error).message }),
       onFailure,
       onOutage,
     },
@@ -233,6 +236,8 @@ export interface EngineOptions {
   anchor?: AnchorSettings | undefined;
   /** Opens the channels that this process brings messages to. */
   openChannel?: OpenChannel | undefined;
+  /** Called when replies of a channel cannot be listened for; it is tried again. */
+  onChannelFailure?: (channel: string, error: unknown) => void;
   /** Starts and follows agents; detached when the engine stops. */
   runner?: AgentRunner;
 }
@@ -271,7 +276,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       onFailure: options.onFailure ?? (() => undefined),
       onOutage: options.onOutage,
     },
-    reach: openChannel && { handlers: { deliver: deliverHandler(openChannel) } },
+    reach: openChannel && { openChannel, onFailure: options.onChannelFailure ?? (() => undefined) },
     runner,
   });
 }

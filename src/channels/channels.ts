@@ -8,10 +8,14 @@ export interface ChannelDeps {
   outbound: Outbound;
 }
 
-type ChannelName = "webhook";
+type ChannelName = keyof ChannelSettings;
 
 /** The channels of askd; each is loaded when it is first used. */
 const CHANNELS: Readonly<Record<ChannelName, (deps: ChannelDeps) => Promise<Channel | undefined>>> = {
+  telegram: async ({ settings: { telegram }, outbound }) =>
+    telegram && (await import("./telegram/telegram.ts")).telegramChannel(telegram, outbound),
+  ntfy: async ({ settings: { ntfy }, outbound }) =>
+    ntfy && (await import("./ntfy/ntfy.ts")).ntfyChannel(ntfy, outbound),
   webhook: async ({ settings: { webhook }, outbound }) =>
     webhook && (await import("./webhook/webhook.ts")).webhookChannel(webhook, outbound),
 };

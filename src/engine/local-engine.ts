@@ -1,3 +1,4 @@
+import type { OpenChannel } from "../core/channel/channel.ts";
 import type { Entry } from "../core/changes.ts";
 import { type Instant, MINUTE_MS, epochMs, instant } from "../core/instant.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
@@ -8,6 +9,7 @@ import { type JobContext, Worker, type WorkerDeps } from "./jobs/worker.ts";
 import { methodsOf } from "./methods-of.ts";
 import { People } from "./people/people.ts";
 import { removeFromList } from "./people/remove-person.ts";
+import { Messenger } from "./reach/messenger.ts";
 import { Reach } from "./reach/reach.ts";
 import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
@@ -31,7 +33,7 @@ export interface LocalDeps extends Omit<DecideDeps, "now"> {
   /** This machine and its real time. */
   machine: ClockMachine;
   /** Brings messages to people; without it this process leaves them to others. */
-  reach?: { handlers: WorkerDeps["handlers"] } | undefined;
+  reach?: { openChannel: OpenChannel; onFailure: (channel: string, error: unknown) => void } | undefined;
   /** Follows the agents of this process, and lets go of them before the store is closed. */
   runner?: {
     readonly count: number;
@@ -72,10 +74,6 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     prepare: () => scheduleSeals(store, decider),
     begin: async () => deps.runner?.begin({ store, decider }),
   });
-  // A channel may take long to reply; deadlines must not wait for it.
-  const deliverer =
-    deps.reach &&
-    new Worker({ ...deps.worker, ...deps.reach, store, decider, syncClock: (at) => clock.sync(at), clock: undefined });
   const stopListening = store.onChange((change) => {
     decider.rows.forgetChanged(change);
     precedents.noteChange();
@@ -83,10 +81,13 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     waiters.wake(change);
   });
   const uptimeMs = () => deps.machine.uptimeMs();
+  const questions = new Questions({ ...deps, now, uptimeMs, decider, waiters, people, words, precedents });
+  const syncClock = (at: Instant) => clock.sync(at);
+  const messenger =
+    deps.reach &&
+    new Messenger({ ...deps.reach, store, decider, questions, people, rules, worker: { ...deps.worker, syncClock } });
   return {
-    ...methodsOf<QuestionEngine>(
-      new Questions({ ...deps, now, uptimeMs, decider, waiters, people, words, precedents }),
-    ),
+    ...methodsOf<QuestionEngine>(questions),
     ...methodsOf<RunEngine>(new Runs({ store, decider })),
     ...methodsOf<Omit<PeopleEngine, "removePerson" | keyof TemplateVerbs>>(people),
     ...methodsOf<ReachEngine>(new Reach({ store, rules })),
@@ -99,15 +100,15 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     seal: async () => sealTrail(store, await clock.checked()),
     stats: (query = {}) => countStats(query, store, rules, statsCache),
     now: () => clock.checked(),
-    doDue: async () => (await worker.doDue()) + ((await deliverer?.doDue()) ?? 0),
+    doDue: async () => (await worker.doDue()) + ((await messenger?.doDue()) ?? 0),
     work: async () => {
       words.follow();
-      await Promise.all([worker.work(), deliverer?.work()]);
+      await Promise.all([worker.work(), messenger?.work()]);
     },
     stop: async () => {
       stopListening();
       await words.stop();
-      await Promise.all([worker.stop(), deliverer?.stop()]);
+      await Promise.all([worker.stop(), messenger?.stop()]);
       await deps.runner?.leave();
       await decider.settled();
       await store.close();

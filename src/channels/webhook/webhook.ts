@@ -2,7 +2,7 @@ import type { Channel, ChannelResult, WireMessage } from "../../core/channel/cha
 import type { WebhookFormat, WebhookSettings } from "../../core/channel/channel-settings.ts";
 import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
 import { instant } from "../../core/instant.ts";
-import { hashText } from "../../core/question/content.ts";
+import { type Option, hashText } from "../../core/question/content.ts";
 import { signWebhook } from "../../core/question/callback.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -61,32 +61,37 @@ function standardBody(message: QuestionMessage) {
     data: {
       question: {
         id: message.questionId,
-        title: message.title,
+        title: makeVisible(message.title),
         status: message.isOpen ? "open" : "closed",
         kind: message.kind,
         risk: message.risk,
-        options: message.items.length === 1 ? (message.items[0]?.options ?? []).map(viewOption) : [],
+        options:
+          message.items.length === 1
+            ? (message.items[0]?.options ?? []).map((option) => viewOption(option, message))
+            : [],
         multiple: message.items[0]?.multiple ?? false,
         allow_text: message.allowText,
         due_at: message.dueAt ?? null,
         url: message.link ?? null,
-        outcome: message.outcome ?? null,
+        outcome: message.outcome === undefined ? null : makeVisible(message.outcome),
       },
-      run: message.about,
+      run: makeVisible(message.about),
       text,
       is_whole: isWhole,
     },
   };
 }
 
-function viewOption({
-  key,
-  value,
-  label,
-  description,
-  recommended,
-}: QuestionMessage["items"][number]["options"][number]) {
-  return { key: key.toUpperCase(), value, label, description: description ?? null, recommended: recommended ?? false };
+/** Only labels are redacted, so a redacted question keeps its values to itself; a reply names the key. */
+function viewOption(option: Option, { isRedacted }: QuestionMessage) {
+  const { key, value, label, description, recommended = false } = option;
+  return {
+    key: key.toUpperCase(),
+    value: isRedacted ? null : makeVisible(value),
+    label: makeVisible(label),
+    description: description === undefined ? null : makeVisible(description),
+    recommended,
+  };
 }
 
 /** These services cannot edit what a webhook posted: only news of weight is a new message. */

@@ -40,6 +40,8 @@ export interface Reply {
   text: string;
   /** Where a response goes. */
   respondTo: string;
+  /** The sender waits for a response, as after pressing a button. */
+  expectsResponse?: boolean | undefined;
 }
 
 /** A person asks the channel to pair their account, with a code that askd gave them. */

@@ -53,7 +53,9 @@ export function questionMessage(read: QuestionSnapshot, token: string, rules: Ru
   const shared: Content = { ...content, ...content.shared };
   const items = shared.items;
   const line = (text: string) => cutText(clean(text).replace(/\s+/g, " ").trim(), LINE_CHARS, countCharacters).text;
-  const about = [`#${run.number} ${run.name}`, run.repo, run.agent].filter((part) => part !== undefined && part !== "");
+  // A run made for one ask is named after the question, as it was before anything was redacted.
+  const name = run.implicit ? `#${run.number}` : `#${run.number} ${run.name}`;
+  const about = [name, run.repo, run.agent].filter((part) => part !== undefined && part !== "" && part !== "none");
   const [first] = items;
   return {
     questionId: question.id,
