@@ -282,7 +282,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
 }
 
 /** Opens the configured channels, each when it is first used. */
-function openChannels(settings: ChannelSettings, rules: Rules): OpenChannel {
+export function openChannels(settings: ChannelSettings, rules: Pick<Rules, "callbackLoopback">): OpenChannel {
   let opener: Promise<OpenChannel> | undefined;
   const load = async () => {
     const { channelOpener } = await import("./channels/channels.ts");

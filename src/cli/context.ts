@@ -1,3 +1,4 @@
+import type { OpenChannel } from "../core/channel/channel.ts";
 import type { Readable, Writable } from "node:stream";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { ProcessLaunch } from "../agents/runner/process-launch.ts";
@@ -139,6 +140,8 @@ export interface Context {
   serve(request: ServeRequest): Promise<ServingHandle>;
   /** The address of the running server, if any. */
   findServer(): Promise<string | undefined>;
+  /** Opens the configured channel of that name. */
+  openChannel: OpenChannel;
   /** Aborts on Ctrl-C or other signals. Until a command calls this, each signal ends the process at once. */
   interrupt(also?: readonly NodeJS.Signals[]): AbortSignal;
   /**

@@ -34,7 +34,8 @@ export async function makeContext(
   const place = findPaths({ ...world, cwd, store, url, profile, settings });
   const rules = rulesOf(settings);
   const anchor = findAnchorSettings(settings, world.env);
-  const reach = rules.reach.length > 0 ? findChannelSettings(settings, world.env) : undefined;
+  const channels = findChannelSettings(settings, world.env);
+  const reach = rules.reach.length > 0 ? channels : undefined;
   const isAccessible = usesScreenReader(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
   const hasColour = !isAccessible && !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
@@ -70,9 +71,11 @@ export async function makeContext(
     serve: async (request) => {
       const { runtimeDir, stateDir } = place;
       const { listChannels } = await import("../config/channel-list.ts");
-      const channels = listChannels(config.values);
-      return world.openServer({ store: place.store, rules, runtimeDir, stateDir, channels, anchor, reach }, request);
+      const listed = listChannels(config.values);
+      const at = { store: place.store, rules, runtimeDir, stateDir, channels: listed, anchor, reach };
+      return world.openServer(at, request);
     },
+    openChannel: (name) => world.openChannelOf(channels, rules, name),
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };

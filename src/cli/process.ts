@@ -6,6 +6,7 @@ import { fstatSync, writeSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
+import type { Channel } from "../core/channel/channel.ts";
 import type { ChannelSettings } from "../core/channel/channel-settings.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote/remote-call.ts";
@@ -32,6 +33,7 @@ export interface ProcessWorld extends Omit<
   | "findServer"
   | "host"
   | "keepHost"
+  | "openChannel"
 > {
   nowMs(): number;
   /** The permanent id of this machine from its files: as found, or saved if it is new. */
@@ -62,6 +64,8 @@ export interface ProcessWorld extends Omit<
     request: ServeRequest,
   ): Promise<ServingHandle>;
   findServer(runtimeDir: string): Promise<string | undefined>;
+  /** Opens a channel by these settings. */
+  openChannelOf(settings: ChannelSettings, rules: Rules, name: string): Promise<Channel>;
 }
 
 /** Requests that `bin/askd` read and replied to before the program was loaded. */
@@ -144,6 +148,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     openStore: async (place) => (await import("../app.ts")).openStore(place),
     findSchema: async (place) => (await import("../app.ts")).findSchema(place),
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
+    openChannelOf: async (settings, rules, name) => (await import("../app.ts")).openChannels(settings, rules)(name),
   };
 }
 

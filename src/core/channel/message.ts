@@ -167,6 +167,30 @@ export function sayHowToReply({ items, allowText, shortId: id }: QuestionMessage
   return `Reply with ${named}${several}${allowText ? ", or in your own words" : ""}.`;
 }
 
+/** A message that only tests whether a channel works. */
+export function testMessage(): QuestionMessage {
+  return {
+    questionId: "test",
+    shortId: "test",
+    token: "",
+    kind: "question",
+    risk: "low",
+    isOpen: false,
+    isRedacted: false,
+    title: "This is a test: questions of your agents come this way.",
+    outcome: undefined,
+    items: [],
+    context: undefined,
+    about: "askd",
+    notes: [],
+    deadline: undefined,
+    dueAt: undefined,
+    allowText: false,
+    denials: new Set(),
+    link: undefined,
+  };
+}
+
 /** The text of a reminder. */
 export function sayReminder({ title, deadline, notes }: QuestionMessage, count: number): string {
   return [`🔔 Reminder ${count}: ${title}`, ...notes, ...(deadline === undefined ? [] : [deadline])].join("\n");

@@ -11,12 +11,14 @@ import { readListener } from "./listener-lease.ts";
 const SEARCHED = 500;
 const MOST_JOBS = 1_000;
 
+type ReadStore = Pick<Store, "listEntries" | "readTrailPage" | "listJobs" | "readEntries" | "findEntry">;
+
 /** Deliveries and channels, as far as people may see them. */
 export class Reach implements ReachEngine {
-  readonly #store: Store;
-  readonly #rules: Rules;
+  readonly #store: ReadStore;
+  readonly #rules: Pick<Rules, "reach">;
 
-  constructor({ store, rules }: { store: Store; rules: Rules }) {
+  constructor({ store, rules }: { store: ReadStore; rules: Pick<Rules, "reach"> }) {
     this.#store = store;
     this.#rules = rules;
   }
