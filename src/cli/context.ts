@@ -134,6 +134,8 @@ export interface Context {
   openStore(place: OwnStorePlace): Promise<Store>;
   /** The schema version of the store, without migrating it, and the one this program knows; 0 without a store. */
   findSchema(place: OwnStorePlace): Promise<{ schema: number; known: number }>;
+  /** The same context with the settings as they are in the files now. */
+  reload(): Promise<Context>;
   /** The same context with `dir` as the home of askd, whatever the environment says. */
   inHome(dir: string): Promise<Context>;
   /** Serves the store over HTTP. */

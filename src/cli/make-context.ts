@@ -67,6 +67,7 @@ export async function makeContext(
       if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
       return engine;
     },
+    reload: () => makeContext(flags, world, command),
     inHome: (dir) => makeContext({}, { ...world, cwd: dir, env: { ...world.env, ...homeVariables(dir) } }, command),
     serve: async (request) => {
       const { runtimeDir, stateDir } = place;

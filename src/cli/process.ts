@@ -29,6 +29,7 @@ export interface ProcessWorld extends Omit<
   | "now"
   | "engine"
   | "inHome"
+  | "reload"
   | "serve"
   | "findServer"
   | "host"

@@ -13,6 +13,7 @@ const TOKENS: Record<string, { writes: string[]; reads: string[] }> = {
   tk_askd: { writes: [TOPIC], reads: [TOPIC, REPLY_TOPIC] },
   tk_phone: { writes: [REPLY_TOPIC], reads: [TOPIC] },
 };
+const NOTHING = { writes: [], reads: [] };
 const MESSAGE_BYTES = 4_096;
 
 const Topic = z.string().regex(/^[-_A-Za-z0-9]{1,64}$/);
@@ -51,20 +52,23 @@ export class NtfyServer implements Counterpart {
   readonly kept: Kept[] = [];
   readonly #server: LoopbackServer;
   readonly #base: string;
+  readonly #isOpen: boolean;
   readonly #streams = new Set<{ topic: string; response: ServerResponse }>();
   #lastAct: { headers: Record<string, string>; body: string } | undefined;
   #requests = 0;
 
-  static async start(): Promise<NtfyServer> {
+  /** A server that is open has no tokens: whoever knows a topic may read and write it. */
+  static async start({ isOpen = false } = {}): Promise<NtfyServer> {
     const server = new LoopbackServer();
-    const ntfy = new NtfyServer(server, await server.listen());
+    const ntfy = new NtfyServer(server, await server.listen(), isOpen);
     server.handle = (request, response) => ntfy.handle(request, response);
     return ntfy;
   }
 
-  private constructor(server: LoopbackServer, base: string) {
+  private constructor(server: LoopbackServer, base: string, isOpen: boolean) {
     this.#server = server;
     this.#base = base;
+    this.#isOpen = isOpen;
     this.channel = this.#open("tk_askd");
   }
 
@@ -154,10 +158,14 @@ export class NtfyServer implements Counterpart {
     await this.#server.close();
   }
 
-  async #press(action: { headers: Record<string, string>; body: string }) {
+  get base(): string {
+    return this.#base;
+  }
+
+  async #press(action: { url?: string; headers: Record<string, string>; body: string }) {
     this.#lastAct = action;
-    const { headers, body } = action;
-    const done = await fetch(`${this.#base}/${REPLY_TOPIC}`, { method: "POST", headers, body });
+    const { url = `${this.#base}/${REPLY_TOPIC}`, headers, body } = action;
+    const done = await fetch(url, { method: "POST", headers, body });
     if (done.status !== 200) this.problems.push(`the button got status ${done.status}`);
   }
 
@@ -169,21 +177,25 @@ export class NtfyServer implements Counterpart {
       refuse(400, 40000, error);
     };
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
-    const may = TOKENS[token];
+    const may = TOKENS[token] ?? (this.#isOpen ? undefined : NOTHING);
     if (method === "POST" && url.pathname === "/") this.#requests += 1;
-    if (!may) return refuse(401, 40101, "unauthorized");
+    if (may === NOTHING) return refuse(401, 40101, "unauthorized");
     const [named = "", part] = url.pathname.split("/").filter((each) => each !== "");
     if (method === "GET" && part === "json") {
-      if (!may.reads.includes(named)) return refuse(403, 40301, "forbidden");
+      if (may && !may.reads.includes(named)) return refuse(403, 40301, "forbidden");
       return this.#stream(named, url, gone, response);
     }
     if (method !== "POST") return refuse(404, 40401, "page not found");
     const parsed = named === "" ? Publish.safeParse(parseJson(text)) : undefined;
     if (parsed && !parsed.success) return wrong(parsed.error.message);
     const message: Publish = parsed?.data ?? { topic: named, message: text || "triggered" };
-    if (!may.writes.includes(message.topic)) return refuse(403, 40301, "forbidden");
-    if (message.topic === TOPIC && this.#fails(text, response)) return;
+    if (may && !may.writes.includes(message.topic)) return refuse(403, 40301, "forbidden");
+    if (parsed && this.#fails(text, response)) return;
     if (Buffer.byteLength(message.message) > MESSAGE_BYTES) return wrong("the message became an attachment");
+    this.#publish(message, response);
+  }
+
+  #publish(message: Publish, response: ServerResponse) {
     const kept = { ...message, id: randomBytes(6).toString("hex") };
     this.kept.push(kept);
     for (const stream of this.#streams) if (stream.topic === message.topic) stream.response.write(lineOf(kept));

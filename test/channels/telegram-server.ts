@@ -4,7 +4,7 @@ import { telegramChannel } from "../../src/channels/telegram/telegram.ts";
 import type { Counterpart, ShownMessage } from "./counterpart.ts";
 import { LoopbackServer, type LoopbackRequest, OUTBOUND, sendJson } from "./loopback-server.ts";
 
-const TOKEN = "123:abc";
+export const TOKEN = "123:abcdefghijklmnopqrstuvwxyz";
 export const CHAT = 77;
 
 const Button = z.union([
@@ -72,6 +72,10 @@ export class TelegramServer implements Counterpart {
     this.#server = server;
     this.#base = base;
     this.channel = telegramChannel({ url: base, readToken: () => TOKEN }, OUTBOUND);
+  }
+
+  get base(): string {
+    return this.#base;
   }
 
   get problems(): string[] {
