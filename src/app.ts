@@ -4,6 +4,8 @@ import { readBootId } from "./agents/process/boot-id.ts";
 import type { ConnectionEnds } from "./agents/process/caller-process.ts";
 import type { AgentRegistry } from "./agents/registry.ts";
 import type { AnchorSettings } from "./config/anchor.ts";
+import type { OpenChannel } from "./core/channel/channel.ts";
+import type { ChannelSettings } from "./core/channel/channel-settings.ts";
 import { type Ids, type WorkerId, idsFrom, pooledRandom } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import type { Job } from "./core/run/job.ts";
@@ -35,6 +37,8 @@ export interface AppOptions {
   machineDir?: string;
   /** The targets that seals of the trail are written to. */
   anchor?: AnchorSettings | undefined;
+  /** Set if this process brings messages to people. */
+  reach?: ChannelSettings | undefined;
   /** Called with a line about every request to a server: what, the result, and the duration. */
   onCall?: (line: string) => void;
   /** Retries requests during a restart of the server. */
@@ -70,10 +74,10 @@ export interface ServerOptions extends AppOptions {
 
 /** Opens the store with an engine, or connects to the engine of a server. */
 export async function openEngine(options: AppOptions): Promise<Engine> {
-  const { store, rules, runs, machineDir, anchor, onCall, patience } = options;
+  const { store, rules, runs, machineDir, anchor, reach, onCall, patience } = options;
   if (store.kind === "server") return openRemote(store, { onCall, patience });
   const opened = await openStore(store);
-  return engineFor(opened, { rules, anchor, machineDir }, runs);
+  return engineFor(opened, { rules, anchor, machineDir, openChannel: reach && openChannels(reach, rules) }, runs);
 }
 
 /** Creates the engine of a store, with an agent runner if requested. */
@@ -101,7 +105,10 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptio
   const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, describeFailure(job, error)));
   const onOutage =
     options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", describeOutage(error))));
-  const more = { ids, worker, runner, host, onFailure: withoutRepeats(onFailure), onOutage };
+  const onChannelFailure =
+    options.onChannelFailure ??
+    ((channel: string, error: unknown) => runs.note(channel, `cannot listen: ${sayWhy(error)}; it is tried again`));
+  const more = { ids, worker, runner, host, onFailure: withoutRepeats(onFailure), onOutage, onChannelFailure };
   const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
 }
@@ -137,7 +144,15 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
     void (isRare(times) && log("warn", "worker_waits", { times, message: sayError(error).message }));
   const engine = await engineFor(
     store,
-    { rules: options.rules, anchor: options.anchor, onFailure, onOutage },
+    {
+      rules: options.rules,
+      anchor: options.anchor,
+      openChannel: options.reach && openChannels(options.reach, options.rules),
+      onChannelFailure: (channel, error) =>
+        log("warn", "channel_failed", { channel, message: sayError(error).message }),
+      onFailure,
+      onOutage,
+    },
     options.runs,
   );
   const { readTarget } = await import("./server/telemetry/otlp.ts");
@@ -220,6 +235,10 @@ export interface EngineOptions {
   machineDir?: string;
   /** The targets that seals of the trail are written to. */
   anchor?: AnchorSettings | undefined;
+  /** Opens the channels that this process brings messages to. */
+  openChannel?: OpenChannel | undefined;
+  /** Called when replies of a channel cannot be listened for; it is tried again. */
+  onChannelFailure?: (channel: string, error: unknown) => void;
   /** Starts and follows agents; detached when the engine stops. */
   runner?: AgentRunner;
 }
@@ -235,7 +254,7 @@ interface AgentRunner {
 /** Creates an engine on a store, with everything it needs to do due jobs. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooledRandom(random) } = options;
-  const { runner, anchor, ids = idsFrom(nowMs, randomBytes) } = options;
+  const { runner, anchor, openChannel, ids = idsFrom(nowMs, randomBytes) } = options;
   const post = { allowLoopback: rules.callbackLoopback };
   const anchors = anchor && (() => findAnchorTargets(anchor, post));
   let worker = options.worker;
@@ -258,8 +277,26 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       onFailure: options.onFailure ?? (() => undefined),
       onOutage: options.onOutage,
     },
+    reach: openChannel && { openChannel, onFailure: options.onChannelFailure ?? (() => undefined) },
     runner,
   });
+}
+
+/** Opens the configured channels, each when it is first used. */
+export function openChannels(settings: ChannelSettings, rules: Pick<Rules, "callbackLoopback">): OpenChannel {
+  let opener: Promise<OpenChannel> | undefined;
+  const load = async () => {
+    const { channelOpener } = await import("./channels/channels.ts");
+    const { post } = await import("./engine/outbound/post.ts");
+    const options = { allowLoopback: rules.callbackLoopback };
+    const outbound = {
+      post: (url: string, message: Parameters<typeof post>[1]) => post(url, message, options),
+      fetch,
+      nowMs: Date.now,
+    };
+    return channelOpener({ settings, outbound });
+  };
+  return async (name) => (await (opener ??= load()))(name);
 }
 
 /** The configured anchor targets, loaded when a seal is due. */

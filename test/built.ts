@@ -45,6 +45,15 @@ export class BuiltScene {
 
   /** Types a command with these variables on top. */
   typeWith(env: Readonly<Record<string, string>>, ...argv: string[]): Promise<Ended> {
+    return this.#start(env, argv).ended;
+  }
+
+  /** Types a command and lets the test read what it says before it ends. */
+  follow(...argv: string[]): { ended: Promise<Ended>; stderr(): string } {
+    return this.#start({}, argv);
+  }
+
+  #start(env: Readonly<Record<string, string>>, argv: readonly string[]) {
     const own = { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.home };
     const child = spawn(process.execPath, [BIN, ...argv], {
       cwd: this.project,
@@ -56,9 +65,10 @@ export class BuiltScene {
     let stderr = "";
     child.stdout?.on("data", (bytes: Buffer) => stdout.push(bytes));
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-    return new Promise((resolve) => {
+    const ended = new Promise<Ended>((resolve) => {
       child.once("close", (exit) => resolve({ exit, stdout: Buffer.concat(stdout), stderr }));
     });
+    return { ended, stderr: () => stderr };
   }
 
   /** What `show --json` says of a run. */

@@ -2,6 +2,7 @@ import { engineOn } from "../src/app.ts";
 import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
 import { AnswerInput } from "../src/core/answer/answer-input.ts";
 import { type AskInput, type DoorDefaults, parseAsk } from "../src/core/question/ask-input.ts";
+import type { OpenChannel } from "../src/core/channel/channel.ts";
 import type { QuestionSnapshot } from "../src/core/changes.ts";
 import type { Ids } from "../src/core/id.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
@@ -34,7 +35,14 @@ export class Scene {
   /** Where ids come from, if they have to be the same each time. */
   readonly ids: Ids | undefined;
 
-  constructor(over: { rules?: Partial<Rules>; store?: (now: () => Instant) => Store; ids?: Ids } = {}) {
+  constructor(
+    over: {
+      rules?: Partial<Rules>;
+      store?: (now: () => Instant) => Store;
+      ids?: Ids;
+      openChannel?: OpenChannel;
+    } = {},
+  ) {
     this.rules = { ...ROOMY, ...over.rules };
     this.ids = over.ids;
     const now = () => instant(this.#now);
@@ -43,8 +51,9 @@ export class Scene {
       rules: this.rules,
       nowMs: () => this.#now,
       ...(over.ids && { ids: over.ids }),
+      openChannel: over.openChannel,
       onFailure: (job, error) => {
-        if (job.kind === "callback") return; // whom it reaches is outside, and what to do when it does not is its own rule
+        if (job.kind === "callback" || job.kind === "deliver") return; // whom it reaches is outside, and what to do when it does not is its own rule
         throw new Error(`job ${job.key} failed`, { cause: error });
       },
     });

@@ -72,6 +72,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     pause: () => Promise.resolve(),
     openServer: () => Promise.reject(new Error("nothing is served here")),
     findServer: () => Promise.resolve(undefined),
+    openChannelOf: () => Promise.reject(new Error("no channel is configured here")),
     openEngine: () => engineFor(scene, world),
     openStore: () => Promise.resolve(overriding(scene.store, { close: () => Promise.resolve() })),
     findSchema: () => Promise.resolve({ schema: 1, known: 1 }),

@@ -136,6 +136,15 @@ const SETTING_UP: Entries = {
     about: "Run askd in the background, now or at login",
     load: () => import("./commands/service/service.ts"),
   },
+  channels: {
+    about: "List the channels that people are told through, and what they last did",
+    load: () => import("./commands/reach/channels.ts"),
+  },
+  setup: {
+    about: "Set up a channel, from nothing to a delivered and answered test question",
+    load: () => import("./commands/reach/setup.ts"),
+  },
+  test: { about: "Send a test question through a channel", load: () => import("./commands/reach/test.ts") },
   config: { about: "Show and change settings", load: () => import("./commands/setup/config.ts") },
   login: { about: "Print a one-time code to sign in on the web", load: () => import("./commands/setup/login.ts") },
   auth: { about: "Show who you are signed in as", load: () => import("./commands/setup/auth.ts") },

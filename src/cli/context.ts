@@ -1,3 +1,4 @@
+import type { OpenChannel } from "../core/channel/channel.ts";
 import type { Readable, Writable } from "node:stream";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { ProcessLaunch } from "../agents/runner/process-launch.ts";
@@ -124,20 +125,25 @@ export interface Context {
   isAccessible: boolean;
   now(): Instant;
   /**
-   * The engine on the store of this place; opened when first used, with `runs` as one that starts agents. What is due
-   * is done first, unless the caller is only reading.
+   * The engine on the store of this place; opened when first used, with `runs` as one that starts agents, and then or
+   * with `isDelivering` as one that brings messages to people. What is due is done first, unless the caller is only
+   * reading.
    */
-  engine(options?: { runs?: boolean; isReading?: true; waits?: Waits }): Promise<OpenedEngine>;
+  engine(options?: { runs?: boolean; isDelivering?: boolean; isReading?: true; waits?: Waits }): Promise<OpenedEngine>;
   /** Opens the store itself; the caller closes it. */
   openStore(place: OwnStorePlace): Promise<Store>;
   /** The schema version of the store, without migrating it, and the one this program knows; 0 without a store. */
   findSchema(place: OwnStorePlace): Promise<{ schema: number; known: number }>;
+  /** The same context with the settings as they are in the files now. */
+  reload(): Promise<Context>;
   /** The same context with `dir` as the home of askd, whatever the environment says. */
   inHome(dir: string): Promise<Context>;
   /** Serves the store over HTTP. */
   serve(request: ServeRequest): Promise<ServingHandle>;
   /** The address of the running server, if any. */
   findServer(): Promise<string | undefined>;
+  /** Opens the configured channel of that name. */
+  openChannel: OpenChannel;
   /** Aborts on Ctrl-C or other signals. Until a command calls this, each signal ends the process at once. */
   interrupt(also?: readonly NodeJS.Signals[]): AbortSignal;
   /**

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findAnchorSettings } from "../config/anchor.ts";
 import { withEnv } from "../config/env.ts";
+import { findChannelSettings } from "../config/reach.ts";
 import { rulesOf } from "../config/rules.ts";
 import { Refusal } from "../core/refusal.ts";
 import { instant } from "../core/instant.ts";
@@ -33,6 +34,8 @@ export async function makeContext(
   const place = findPaths({ ...world, cwd, store, url, profile, settings });
   const rules = rulesOf(settings);
   const anchor = findAnchorSettings(settings, world.env);
+  const channels = findChannelSettings(settings, world.env);
+  const reach = rules.reach.length > 0 ? channels : undefined;
   const isAccessible = usesScreenReader(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
   const hasColour = !isAccessible && !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
@@ -57,6 +60,7 @@ export async function makeContext(
       const engine = await world.openEngine(place.store, rules, {
         machineDir: place.stateDir,
         anchor,
+        reach: options?.runs || options?.isDelivering ? reach : undefined,
         stateDir: options?.runs ? place.stateDir : undefined,
         patience: options?.waits && { ...options.waits, onAway },
       });
@@ -64,13 +68,16 @@ export async function makeContext(
       if (place.store.kind !== "server" && !options?.isReading && !isReadOnly) await engine.doDue();
       return engine;
     },
+    reload: () => makeContext(flags, world, command),
     inHome: (dir) => makeContext({}, { ...world, cwd: dir, env: { ...world.env, ...homeVariables(dir) } }, command),
     serve: async (request) => {
       const { runtimeDir, stateDir } = place;
       const { listChannels } = await import("../config/channel-list.ts");
-      const channels = listChannels(config.values);
-      return world.openServer({ store: place.store, rules, runtimeDir, stateDir, channels, anchor }, request);
+      const listed = listChannels(config.values);
+      const at = { store: place.store, rules, runtimeDir, stateDir, channels: listed, anchor, reach };
+      return world.openServer(at, request);
     },
+    openChannel: (name) => world.openChannelOf(channels, rules, name),
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };

@@ -6,6 +6,8 @@ import { fstatSync, writeSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
+import type { Channel } from "../core/channel/channel.ts";
+import type { ChannelSettings } from "../core/channel/channel-settings.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote/remote-call.ts";
 import { findProgram } from "./program.ts";
@@ -27,10 +29,12 @@ export interface ProcessWorld extends Omit<
   | "now"
   | "engine"
   | "inHome"
+  | "reload"
   | "serve"
   | "findServer"
   | "host"
   | "keepHost"
+  | "openChannel"
 > {
   nowMs(): number;
   /** The permanent id of this machine from its files: as found, or saved if it is new. */
@@ -44,6 +48,8 @@ export interface ProcessWorld extends Omit<
       machineDir?: string;
       patience?: Patience;
       anchor?: AnchorSettings | undefined;
+      /** Set if this process brings messages to people. */
+      reach?: ChannelSettings | undefined;
     },
   ): Promise<OpenedEngine>;
   openServer(
@@ -54,10 +60,13 @@ export interface ProcessWorld extends Omit<
       stateDir: string;
       channels: ConfiguredChannel[];
       anchor?: AnchorSettings | undefined;
+      reach?: ChannelSettings | undefined;
     },
     request: ServeRequest,
   ): Promise<ServingHandle>;
   findServer(runtimeDir: string): Promise<string | undefined>;
+  /** Opens a channel by these settings. */
+  openChannelOf(settings: ChannelSettings, rules: Rules, name: string): Promise<Channel>;
 }
 
 /** Requests that `bin/askd` read and replied to before the program was loaded. */
@@ -114,13 +123,11 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     lock: async (file) => (await import("../agents/process/lock.ts")).takeLock(file),
     isLocked: async (file) => (await import("../agents/process/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./terminal/child-process.ts")).runChild(child, process.env),
-    openEngine: async (store, rules, { stateDir, machineDir, patience, anchor } = {}) =>
+    openEngine: async (store, rules, { stateDir, ...options } = {}) =>
       (await import("../app.ts")).openEngine({
+        ...options,
         store,
         rules,
-        patience,
-        anchor,
-        machineDir,
         runs: stateDir === undefined ? undefined : runsOf(process, bin, stateDir),
         onCall:
           process.env["ASKD_DEBUG"] === "api"
@@ -142,6 +149,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     openStore: async (place) => (await import("../app.ts")).openStore(place),
     findSchema: async (place) => (await import("../app.ts")).findSchema(place),
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
+    openChannelOf: async (settings, rules, name) => (await import("../app.ts")).openChannels(settings, rules)(name),
   };
 }
 

@@ -46,7 +46,22 @@ const Webhook = section({
   format: oneOf(["standard", "slack", "discord", "teams"]),
 });
 
-const Ntfy = section({ ...token, url: address(), topic: text("a topic") });
+const topic = () => {
+  const error = "write a topic of letters, digits, - and _, at most 64";
+  return z.string(error).regex(/^[-_A-Za-z0-9]{1,64}$/, error);
+};
+
+const Ntfy = section({
+  ...token,
+  url: address(),
+  topic: topic(),
+  reply_topic: topic(),
+  reply_token_env: variable(),
+  reply_token_file: secretFile(),
+  person: text("the person whose phone it is"),
+});
+
+const Telegram = section({ ...token, url: address() });
 const Desktop = section({ enabled: flag() });
 
 /** The channel sections; each channel reads its own. */
@@ -56,5 +71,6 @@ export const Channels = section({
   email: Email,
   webhook: Webhook,
   ntfy: Ntfy,
+  telegram: Telegram,
   desktop: Desktop,
 });

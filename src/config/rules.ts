@@ -1,6 +1,7 @@
 import { parseDuration } from "../core/text/duration.ts";
 import { snakeCase } from "../core/api/snake-case.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
+import { reachOf } from "./reach.ts";
 import type { Values } from "./schema.ts";
 
 /** Derives the rules from the configured values. */
@@ -14,6 +15,7 @@ export function rulesOf(values: Values): Rules {
     onTimeout: questions.on_timeout ?? base.onTimeout,
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
+    reach: reachOf(values),
     publicUrl: values.server?.public_url,
     personChannel: provesPeople(values),
     confidence: confidenceOf(values),
@@ -30,8 +32,8 @@ export function rulesOf(values: Values): Rules {
  * missing: an outage must not lower the required strength.
  */
 function provesPeople({ channels = {} }: Values) {
-  const { slack, github, email } = channels;
-  return slack !== undefined || github !== undefined || email?.imap !== undefined;
+  const { slack, github, email, telegram } = channels;
+  return slack !== undefined || github !== undefined || email?.imap !== undefined || telegram !== undefined;
 }
 
 /** The confidence bands; without a lower one, any less confident agent asks. */

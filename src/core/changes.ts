@@ -20,8 +20,8 @@ export interface DecisionContext {
 }
 
 /**
- * A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock,
- * last seal, last anchored seal, roster, statistics of closed questions.
+ * A small row of any other kind: person, token, worker, delivery, message outside, listener, inbox entry, alert,
+ * template, who asked what, clock, last seal, last anchored seal, roster, statistics of closed questions.
  */
 export interface Entry {
   kind:
@@ -30,6 +30,8 @@ export interface Entry {
     | "worker"
     | "usage"
     | "delivery"
+    | "outside"
+    | "listener"
     | "inbox"
     | "alert"
     | "template"

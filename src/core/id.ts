@@ -32,6 +32,8 @@ export interface Ids {
   run(): RunId;
   outcome(): OutcomeId;
   worker(): WorkerId;
+  /** The unguessable text that the buttons of one message carry. */
+  deliveryToken(): string;
 }
 
 /** Creates ids that sort by time and carry 80 random bits from the given source. */
@@ -42,6 +44,7 @@ export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uin
     run: () => make("r") as RunId,
     outcome: () => make("a") as OutcomeId,
     worker: () => make("w") as WorkerId,
+    deliveryToken: () => make("d"),
   };
 }
 

@@ -13,6 +13,8 @@ export interface Rules {
   escalation: (Pick<OnTimeout, "then"> & { steps: EscalationStep[] }) | undefined;
   /** The fractions of the duration at which people are reminded. */
   remindAt: readonly number[];
+  /** The configured channels, in the order in which people are told. */
+  reach: readonly ReachChannel[];
   /** The address under which people reach the server from outside. */
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -27,6 +29,15 @@ export interface Rules {
   callbackLoopback: boolean;
   alerts: AlertRules;
   limits: Limits;
+}
+
+/** A configured channel, as far as decisions need it. */
+export interface ReachChannel {
+  name: string;
+  /** The person whose address it is, if it is one person's. */
+  person: string | undefined;
+  /** Messages go to people at addresses of their own, not to one configured address. */
+  isPersonal: boolean;
 }
 
 export const DEFAULT_LIMITS = {
@@ -60,6 +71,7 @@ export const DEFAULT_RULES: Rules = {
   onTimeout: "fail",
   escalation: undefined,
   remindAt: [0.5, 0.9],
+  reach: [],
   publicUrl: undefined,
   personChannel: false,
   confidence: undefined,

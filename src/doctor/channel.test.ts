@@ -1,12 +1,12 @@
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Webhook } from "standardwebhooks";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { loadConfig } from "../config/load.ts";
-import { instant } from "../core/instant.ts";
+import { webhookChannel } from "../channels/webhook/webhook.ts";
+import { OUTBOUND } from "../../test/channels/loopback-server.ts";
+import { NtfyServer } from "../../test/channels/ntfy-server.ts";
+import { TelegramServer } from "../../test/channels/telegram-server.ts";
+import { WebhookServer } from "../../test/channels/webhook-server.ts";
 import { ROOMY } from "../../test/scene.ts";
 import { Ward } from "../../test/ward.ts";
 import { sendTests } from "./send.ts";
@@ -26,14 +26,23 @@ async function settings(ward: Ward, text: string) {
 describe("a channel", () => {
   test("whose credential is missing is found", async () => {
     const ward = new Ward();
-    const config = await settings(ward, '[channels.github]\ntoken_env = "MY_GITHUB"\nmode = "poll"\n');
+    const config = await settings(ward, '[channels.telegram]\ntoken_env = "MY_BOT"\n');
     expect(await ward.troubles({ config })).toEqual([
-      "channel_credential: The variable MY_GITHUB, which channels.github.token_env names, is not set: nobody is told through it",
+      "channel_credential: The variable MY_BOT, which channels.telegram.token_env names, is not set: nobody is told through it",
     ]);
-    const env = { ...ward.env, MY_GITHUB: "ghp_x" };
+    const env = { ...ward.env, MY_BOT: "123:abc" };
     expect(await ward.troubles({ config, env })).toEqual([]);
     const said = (await ward.look({ config, env })).filter(({ area }) => area === "channels");
-    expect(said).toContainEqual(expect.objectContaining({ subject: "github", level: "ok", text: "(token, poll)" }));
+    expect(said).toContainEqual(expect.objectContaining({ subject: "telegram", level: "ok" }));
+  });
+
+  test("that this askd sends nothing to is not called good", async () => {
+    const ward = new Ward();
+    const config = await settings(ward, '[channels.slack]\ntoken_env = "SLACK"\nchannel = "#agents"\n');
+    const said = (await ward.look({ config })).filter(({ area }) => area === "channels");
+    expect(said).toContainEqual(
+      expect.objectContaining({ subject: "slack", level: "warning", text: expect.stringContaining("nobody is told") }),
+    );
   });
 
   test("whose secret others can read, or that names no credential at all, is found", async () => {
@@ -42,10 +51,10 @@ describe("a channel", () => {
     writeFileSync(file, "x", { mode: 0o644 });
     const config = await settings(
       ward,
-      `[channels.slack]\nchannel = "#agents"\n[channels.ntfy]\ntopic = "a"\ntoken_file = "${file}"\n`,
+      `[channels.webhook]\nformat = "slack"\n[channels.ntfy]\ntopic = "a"\ntoken_file = "${file}"\n`,
     );
     expect(await ward.troubles({ config })).toEqual([
-      "channel_credential: names no token: nobody is told through it",
+      "channel_credential: names no url: nobody is told through it",
       expect.stringContaining(`Others can read ${file}`),
     ]);
   });
@@ -54,7 +63,7 @@ describe("a channel", () => {
     const found = (await new Ward().look()).filter(({ area }) => area === "channels");
     expect(found).toMatchObject([
       { subject: "bell", level: "ok" },
-      { subject: "desktop, github, slack, email, webhook, ntfy", level: "off" },
+      { subject: "desktop, github, slack, email, webhook, ntfy, telegram", level: "off" },
     ]);
   });
 });
@@ -69,46 +78,37 @@ test("settings that are wrong are found, with the line", async () => {
 });
 
 describe("a test message", () => {
-  const now = instant(Date.now());
-  const at = { env: {}, platform: "linux" as const, rules: ROOMY, now, ring: () => true };
+  const at = { listPeople: () => Promise.resolve([]), ring: () => true };
+  const rules = (name: string) => ({ ...ROOMY, reach: [{ name, person: undefined, isPersonal: name === "telegram" }] });
 
   test("really goes to the webhook, signed, and to ntfy", async () => {
-    const got: Array<{ path: string; headers: Record<string, unknown>; body: string }> = [];
-    const server = createServer((request, reply) => {
-      let body = "";
-      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-      request.on("end", () => {
-        got.push({ path: request.url ?? "", headers: request.headers, body });
-        reply.writeHead(204).end();
-      });
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const secret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
-    const channels = { webhook: { url, secret_env: "HOOK" }, ntfy: { url, topic: "a b" } };
-    const found = await sendTests({ channels }, { ...at, env: { HOOK: secret } });
-    expect(found.map(({ subject, text }) => `${subject}: ${text}`)).toEqual([
-      "bell: test sent",
-      "webhook: test sent",
-      "ntfy: test sent",
-    ]);
-    const signed = got.find(({ path }) => path === "/");
-    expect(new Webhook(secret).verify(signed?.body ?? "", signed?.headers as Record<string, string>)).toMatchObject({
-      type: "test",
-    });
-    expect(got.map(({ path }) => path)).toContain("/a%20b");
+    for (const service of [await WebhookServer.start("standard"), await NtfyServer.start()]) {
+      const openChannel = () => Promise.resolve(service.channel);
+      const found = await sendTests({ ...at, rules: rules(service.reach.name), openChannel });
+      expect(found.map(({ subject, text }) => `${subject}: ${text}`)).toEqual([
+        "bell: test sent",
+        `${service.reach.name}: test sent`,
+      ]);
+      expect(service.everythingSent()).toContain("This is a test");
+      expect(service.problems).toEqual([]);
+      await service.close();
+    }
   });
 
-  test("that does not get through is a problem", async () => {
-    const found = await sendTests(
-      { notifications: { webhook_url: "http://127.0.0.1:2/" } },
-      { ...at, ring: () => false },
-    );
+  test("that does not get through is a problem, and so is a channel without people", async () => {
+    const service = await TelegramServer.start();
+    const openChannel = () => Promise.resolve(service.channel);
+    const found = await sendTests({ ...at, rules: rules("telegram"), openChannel, ring: () => false });
     expect(found).toMatchObject([
       { subject: "bell", level: "off", text: "not rung: this is not a terminal" },
-      { subject: "webhook_url", level: "problem", text: expect.stringContaining("ECONNREFUSED") },
+      { subject: "telegram", level: "problem", text: expect.stringContaining("askd setup telegram") },
     ]);
+    const nowhere = webhookChannel(
+      { readUrl: () => "http://127.0.0.1:2/", format: undefined, readSecret: () => undefined },
+      OUTBOUND,
+    );
+    const failed = await sendTests({ ...at, rules: rules("webhook"), openChannel: () => Promise.resolve(nowhere) });
+    expect(failed[1]).toMatchObject({ level: "problem", text: expect.stringContaining("ECONNREFUSED") });
+    await service.close();
   });
 });

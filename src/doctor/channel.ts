@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Values } from "../config/schema.ts";
+import { channelsOf } from "../config/reach.ts";
 import { readSecret } from "../config/secret.ts";
+import type { ChannelState } from "../core/channel/delivery-status.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Finding } from "./finding.ts";
 import type { DoctorContext } from "./doctor-context.ts";
@@ -16,24 +18,47 @@ const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
   email: [["from"], ["smtp"]],
   webhook: [["url", "url_env"]],
   ntfy: [["topic"]],
+  telegram: [["token_env", "token_file"]],
   desktop: [],
 };
-const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy"];
+const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy", "telegram"];
 
-/** Checks that the required settings and secrets of channels exist. */
-export function checkChannels(values: Values, { env }: Pick<DoctorContext, "env">): Finding[] {
-  const { channels = {}, notifications = {} } = values;
+/** The channels that this askd sends to. */
+const SENT: ReadonlySet<Name> = new Set(["webhook", "ntfy", "telegram"]);
+
+/** Checks that the required settings and secrets of channels exist, and that the last messages arrived. */
+export function checkChannels(
+  values: Values,
+  { env }: Pick<DoctorContext, "env">,
+  states: readonly ChannelState[] = [],
+): Finding[] {
+  const channels = channelsOf(values);
   const isSetUp = (name: Name): boolean => channels[name] !== undefined && !isOff(channels[name]);
   const off = NAMES.filter((name) => !isSetUp(name));
   return [
-    ...(notifications.terminal_bell === false ? [] : [good("bell", "")]),
-    ...(notifications.webhook_url === undefined ? [] : [good("webhook_url", hostOf(notifications.webhook_url))]),
-    ...NAMES.filter(isSetUp).flatMap((name) => checkChannel(name, channels[name] ?? {}, env)),
+    ...(values.notifications?.terminal_bell === false ? [] : [good("bell", "")]),
+    ...NAMES.filter(isSetUp).flatMap((name) =>
+      checkChannel(
+        name,
+        channels[name] ?? {},
+        env,
+        states.find((state) => state.name === name),
+      ),
+    ),
     { code: "channel_off", area: "channels", subject: off.join(", "), level: "off", text: "not set up" },
   ];
 }
 
-function checkChannel(name: Name, section: object, env: DoctorContext["env"]): Finding[] {
+function checkChannel(
+  name: Name,
+  section: object,
+  env: DoctorContext["env"],
+  state: ChannelState | undefined,
+): Finding[] {
+  if (!SENT.has(name)) {
+    const text = "is configured, but this askd sends nothing there: nobody is told through it";
+    return [{ code: "channel_unsent", area: "channels", subject: name, level: "warning", text }];
+  }
   const missing = NEEDED[name].filter((keys) => !keys.some((key) => Object.hasOwn(section, key)));
   const wrong = [
     ...missing.map((keys): Finding => {
@@ -42,7 +67,15 @@ function checkChannel(name: Name, section: object, env: DoctorContext["env"]): F
     }),
     ...findSecrets(section, `channels.${name}`).flatMap((place) => checkSecret(name, place, env)),
   ];
-  return wrong.length > 0 ? wrong : [good(name, describe(section))];
+  if (wrong.length > 0) return wrong;
+  if (state?.lastFailure) {
+    const text = `the last message did not arrive: ${state.lastFailure.why}`;
+    return [
+      { code: "channel_failing", area: "channels", subject: name, level: "problem", text, fix: `askd test ${name}` },
+    ];
+  }
+  const sent = state?.lastSentAt === undefined ? "nothing sent yet" : `last sent ${state.lastSentAt}`;
+  return [good(name, [describe(section), ...(state ? [sent] : [])].join(" "))];
 }
 
 interface NamedSecret {

@@ -4,6 +4,7 @@ import { Refusal } from "../core/refusal.ts";
 import { listMachines } from "../engine/machines.ts";
 import type { Store } from "../store/store.ts";
 import { clientsOf } from "../setup/clients.ts";
+import { Reach } from "../engine/reach/reach.ts";
 import { checkChannels } from "./channel.ts";
 import { checkClockJumps, checkDamage, inspectStore } from "./store/inspect.ts";
 import { checkClient } from "./client.ts";
@@ -36,7 +37,11 @@ export async function checkUp(context: DoctorContext): Promise<Finding[]> {
       {
         what: "the channels",
         area: "channels",
-        look: () => Promise.resolve(checkChannels(context.config.values, context)),
+        look: async () => {
+          const { rules } = context;
+          const states = look?.store && (await new Reach({ store: look.store, rules }).listChannels());
+          return checkChannels(context.config.values, context, states);
+        },
       },
       { what: "the store", area: "store", look: () => Promise.resolve([...findings, ...before]) },
       { what: "the server", area: "server", look: () => checkServer(context) },

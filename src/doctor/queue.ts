@@ -25,7 +25,7 @@ const MANY_TRIES = 3;
 /** Jobs that only a worker on the run's host does. */
 const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
 /** Jobs that reach people or programs outside. */
-const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "update", "callback"]);
+const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "callback"]);
 
 type QueueContext = Pick<DoctorContext, "agents" | "host" | "env" | "doDue" | "startWorker"> & {
   release(jobs: readonly Job[]): Promise<void>;

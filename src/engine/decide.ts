@@ -1,3 +1,4 @@
+import { announce, needsAddresses } from "../core/channel/announce.ts";
 import type { Actor } from "../core/people/actor.ts";
 import type { DecisionContext, Changes, QuestionSnapshot } from "../core/changes.ts";
 import type { Ids, QuestionId, RunId } from "../core/id.ts";
@@ -63,8 +64,9 @@ export class Decider {
         const mayBeOld = recalled !== undefined;
         recalled = undefined;
         const whole = await this.withPeople(await this.#withOthers(read));
-        const changes = decideOrReread(() => decide(whole, this.at(by)), mayBeOld);
-        if (changes === "reread") return undefined;
+        const decided = decideOrReread(() => decide(whole, this.at(by)), mayBeOld);
+        if (decided === "reread") return undefined;
+        const changes = await this.announce(decided);
         // Only rows have a version that the commit checks; what writes none has to rest on what is so now.
         if (mayBeOld && !writesRows(changes)) return undefined;
         if (isEmpty(changes)) return read;
@@ -89,6 +91,13 @@ export class Decider {
     return namesPeople(read.question) ? { ...read, people: await this.readPeople() } : read;
   }
 
+  /** Adds what people have to be told of a decision, in the same commit. */
+  async announce(changes: Changes): Promise<Changes> {
+    const { rules, ids, now } = this.#deps;
+    const people = needsAddresses(changes, rules) ? await this.readPeople() : undefined;
+    return announce(changes, { now: now(), ids, rules, people });
+  }
+
   /** Everybody on the list of people, those who were removed included. */
   async readPeople(): Promise<Person[]> {
     return (await this.#deps.store.listEntries("person")).map(parsePerson);
@@ -101,7 +110,7 @@ export class Decider {
         const run = await this.rows.readRun(id);
         const open = await this.rows.readOpen(run);
         const people = open.some(namesPeople) ? await this.readPeople() : undefined;
-        const changes = decide({ run, open, people }, this.at(by));
+        const changes = await this.announce(decide({ run, open, people }, this.at(by)));
         if (isEmpty(changes)) return run;
         const committed = await this.commit(changes);
         const written = changes.runs?.find((each) => each.id === id);

@@ -2,6 +2,7 @@ import type { Actor } from "../core/people/actor.ts";
 import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
 import type { Anchor } from "../core/trail/anchor.ts";
+import type { ChannelState, DeliveryStatus } from "../core/channel/delivery-status.ts";
 import type { CancelInput } from "../core/question/cancel.ts";
 import type { QuestionSnapshot, Seal } from "../core/changes.ts";
 import type { KeptEvent } from "../core/trail/event.ts";
@@ -203,6 +204,14 @@ export interface PeopleEngine {
   removeTemplate(name: string, by: Actor): Promise<Template>;
 }
 
+/** Messages to people, and the channels they go through. */
+export interface ReachEngine {
+  /** The messages about a question: their channels, recipients and results. */
+  listDeliveries(id: QuestionId): Promise<DeliveryStatus[]>;
+  /** The configured channels, and what they last did. */
+  listChannels(): Promise<ChannelState[]>;
+}
+
 /** The audit trail, and the numbers that are counted from it. */
 export interface TrailEngine {
   readChain(runId: RunId): Promise<KeptEvent[]>;
@@ -223,7 +232,7 @@ export interface TrailEngine {
  * Everything that can be done with questions and runs. The local engine writes to a store; the remote one asks a server
  * to do the same.
  */
-export interface Engine extends QuestionEngine, RunEngine, PeopleEngine, TrailEngine {
+export interface Engine extends QuestionEngine, RunEngine, PeopleEngine, ReachEngine, TrailEngine {
   now(): Promise<Instant>;
   /** Does all due jobs, for callers without a worker beside them. Returns how many. */
   doDue(): Promise<number>;

@@ -38,10 +38,11 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
     const { epoch, calledAt, askedAs, holder, secrets = [] } = options;
     const before = { run, open, followed, epoch, calledAt, holder, secrets };
-    const { read, ...asked } = ask(before, input, at);
-    const entries =
+    const { read, ...decided } = ask(before, input, at);
+    const asked = await decider.announce(decided);
+    const names =
       askedAs === undefined ? [] : [addAsked(askedAs, await store.findEntry("ask", askedAs), read.question.id)];
-    const changes = { ...asked, entries };
+    const changes = { ...asked, entries: [...(asked.entries ?? []), ...names] };
     const committed = await decider.commit(changes, read);
     if (committed.ok) return { ...after(read, changes, committed), isNew: true };
     if (committed.why !== "taken") return undefined;

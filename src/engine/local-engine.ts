@@ -1,13 +1,16 @@
+import type { OpenChannel } from "../core/channel/channel.ts";
 import type { Entry } from "../core/changes.ts";
 import { type Instant, MINUTE_MS, epochMs, instant } from "../core/instant.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
-import type { Engine, PeopleEngine, QuestionEngine, RunEngine } from "./engine.ts";
+import type { Engine, PeopleEngine, QuestionEngine, ReachEngine, RunEngine } from "./engine.ts";
 import { type ClockMachine, ClockWatch } from "./jobs/clock-watch.ts";
 import { scheduleSeals, sealTrail } from "./jobs/seal-job.ts";
 import { type JobContext, Worker, type WorkerDeps } from "./jobs/worker.ts";
 import { methodsOf } from "./methods-of.ts";
 import { People } from "./people/people.ts";
 import { removeFromList } from "./people/remove-person.ts";
+import { Messenger } from "./reach/messenger.ts";
+import { Reach } from "./reach/reach.ts";
 import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
 import { countStats } from "./stats/count-stats.ts";
@@ -29,6 +32,8 @@ export interface LocalDeps extends Omit<DecideDeps, "now"> {
   worker: Omit<WorkerDeps, "store" | "decider" | "clock" | "syncClock">;
   /** This machine and its real time. */
   machine: ClockMachine;
+  /** Brings messages to people; without it this process leaves them to others. */
+  reach?: { openChannel: OpenChannel; onFailure: (channel: string, error: unknown) => void } | undefined;
   /** Follows the agents of this process, and lets go of them before the store is closed. */
   runner?: {
     readonly count: number;
@@ -76,12 +81,16 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     waiters.wake(change);
   });
   const uptimeMs = () => deps.machine.uptimeMs();
+  const questions = new Questions({ ...deps, now, uptimeMs, decider, waiters, people, words, precedents });
+  const syncClock = (at: Instant) => clock.sync(at);
+  const messenger =
+    deps.reach &&
+    new Messenger({ ...deps.reach, store, decider, questions, people, rules, worker: { ...deps.worker, syncClock } });
   return {
-    ...methodsOf<QuestionEngine>(
-      new Questions({ ...deps, now, uptimeMs, decider, waiters, people, words, precedents }),
-    ),
+    ...methodsOf<QuestionEngine>(questions),
     ...methodsOf<RunEngine>(new Runs({ store, decider })),
     ...methodsOf<Omit<PeopleEngine, "removePerson" | keyof TemplateVerbs>>(people),
+    ...methodsOf<ReachEngine>(new Reach({ store, rules })),
     ...methodsOf<TemplateVerbs>(new Templates({ store, at: (by) => decider.at(by) })),
     removePerson: (id, options, by) => removeFromList({ store, decider }, { id, ...options }, by),
     readChain: async (runId) => (await store.readChain(runId)).events,
@@ -92,15 +101,15 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     seal: async () => sealTrail(store, await clock.checked()),
     stats: (query = {}) => countStats(query, store, rules, ledger),
     now: () => clock.checked(),
-    doDue: () => worker.doDue(),
+    doDue: async () => (await worker.doDue()) + ((await messenger?.doDue()) ?? 0),
     work: async () => {
       words.follow();
-      await worker.work();
+      await Promise.all([worker.work(), messenger?.work()]);
     },
     stop: async () => {
       stopListening();
       await words.stop();
-      await worker.stop();
+      await Promise.all([worker.stop(), messenger?.stop()]);
       await deps.runner?.leave();
       await decider.settled();
       await store.close();

@@ -121,7 +121,14 @@ describe("allow for the rest of this run", () => {
   });
 
   test("offers no prefix that would allow any program, and none for a command with operators", async () => {
-    for (const command of ["ls", "sudo npm test", "bash build", "python manage.py", "npm test | tee x", "x=1 npm test"]) {
+    for (const command of [
+      "ls",
+      "sudo npm test",
+      "bash build",
+      "python manage.py",
+      "npm test | tee x",
+      "x=1 npm test",
+    ]) {
       const asked = await use(bash(command));
       const values = asked.content.items[0]?.options.map(({ value }) => value);
       expect([command, values]).toEqual([command, expect.not.arrayContaining(["allow-prefix"])]);

@@ -130,7 +130,7 @@ test("extend moves the deadline, claim and snooze do not", async () => {
 });
 
 test("people are reminded at half and nine tenths of the time, and not once somebody is on it", async () => {
-  const scene = new Scene();
+  const scene = new Scene({ rules: { reach: [{ name: "webhook", person: undefined, isPersonal: false }] } });
   const { question, run } = await scene.ask({ timeout: "10h" });
   await scene.pass(5 * HOUR);
   await scene.engine.claim(question.id, ADA);

@@ -107,7 +107,9 @@ function toolCall(use: {
     input: use.input,
     key: callKey(use.session, use.toolUseId),
     isSubagent: use.isSubagent,
-    ask: isQuestion ? { questions: parseHookInput(QuestionInput, use.input).questions } : approvalAsk({ ...use, takesChange: true }),
+    ask: isQuestion
+      ? { questions: parseHookInput(QuestionInput, use.input).questions }
+      : approvalAsk({ ...use, takesChange: true }),
     door: {},
   };
 }

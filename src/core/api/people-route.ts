@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunId } from "../id.ts";
 import { PersonName } from "../question/link.ts";
 import { Person } from "../people/person.ts";
-import { IssuedScope, TokenName } from "../people/token.ts";
+import { CodeGrant, IssuedScope, TokenName } from "../people/token.ts";
 import {
   doneCountReply,
   issuedReply,
@@ -39,7 +39,7 @@ export const PEOPLE_ROUTES = {
       subject: PersonName,
       run_id: RunId.optional(),
       on_behalf: z.boolean().optional(),
-      grants: z.literal("admin").optional(),
+      grants: CodeGrant.optional(),
       name: TokenName.optional(),
       expires_at: z
         .union([z.literal("never"), Moment])

@@ -3,10 +3,11 @@ import { PEOPLE_ROUTES } from "./people-route.ts";
 import { QUESTION_ROUTES } from "./question-route.ts";
 import type { Argument, ArgumentType } from "./argument.ts";
 import type { Route } from "./route.ts";
+import { REACH_ROUTES } from "./reach-route.ts";
 import { RUN_ROUTES } from "./run-route.ts";
 
 /** Everything that can be done over HTTP, by the engine's verbs. */
-export const ROUTES = { ...QUESTION_ROUTES, ...RUN_ROUTES, ...PEOPLE_ROUTES, ...MEMORY_ROUTES };
+export const ROUTES = { ...QUESTION_ROUTES, ...RUN_ROUTES, ...PEOPLE_ROUTES, ...REACH_ROUTES, ...MEMORY_ROUTES };
 
 export type Verb = keyof typeof ROUTES;
 type Parts<V extends Verb> =

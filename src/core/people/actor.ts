@@ -77,6 +77,7 @@ const CHANNEL_NAMES: Readonly<Record<string, string>> = {
   slack: "Slack",
   github: "GitHub",
   email: "e-mail",
+  telegram: "Telegram",
 };
 
 /** The display name of a channel. */

@@ -15,6 +15,8 @@ export const Person = z.object({
   email: z.string().max(320).optional(),
   slack: z.string().max(64).optional(),
   github: z.string().max(64).optional(),
+  /** The id of their Telegram account, set by pairing. */
+  telegram: z.string().max(64).optional(),
   groups: z.array(z.string().max(64)).max(50),
   /** Removed: no longer listed or notified; the trail still names them. */
   removed: z.literal(true).optional(),
@@ -29,7 +31,13 @@ export function isNamed(names: readonly string[], id: string, people: readonly P
 }
 
 /** The names by which channels prove who somebody is. */
-const PROVING = ["email", "slack", "github"] as const;
+const PROVING = ["email", "slack", "github", "telegram"] as const;
+const PROOF_NAMES = {
+  email: "e-mail address",
+  slack: "Slack id",
+  github: "GitHub name",
+  telegram: "Telegram account",
+} as const;
 
 /** Refuses an address that another person on the list has: what comes from it would prove two people. */
 export function requireOwnAddresses(person: Person, people: readonly Person[]): void {
@@ -39,10 +47,13 @@ export function requireOwnAddresses(person: Person, people: readonly Person[]): 
       (each) => each.id !== person.id && !each.removed && plainAddress(each[field]) === address,
     );
     if (address === undefined || !other) continue;
-    const name = field === "email" ? "e-mail address" : field === "slack" ? "Slack id" : "GitHub name";
-    throw new Refusal("bad_input", `${other.id} has the same ${name}; each person needs one of their own`, {
-      hint: "See everybody: askd user list",
-    });
+    throw new Refusal(
+      "bad_input",
+      `${other.id} has the same ${PROOF_NAMES[field]}; each person needs one of their own`,
+      {
+        hint: "See everybody: askd user list",
+      },
+    );
   }
 }
 

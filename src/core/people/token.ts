@@ -11,6 +11,8 @@ import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 export const TokenScope = z.enum(["agent", "human", "admin", "login", "link"]);
 export type TokenScope = z.infer<typeof TokenScope>;
 
+export const CodeGrant = z.enum(["admin", "telegram"]);
+
 /** A stored credential, under the hash of its text. */
 export const Token = z.object({
   id: z.string(),
@@ -24,8 +26,8 @@ export const Token = z.object({
   questionId: QuestionId.optional(),
   /** May answer on behalf of others. */
   onBehalf: z.boolean(),
-  /** The scope a login code grants, if more than a person's session. */
-  grants: z.literal("admin").optional(),
+  /** The right that a login code grants in place of a person's session: an admin's, or to pair one account. */
+  grants: CodeGrant.optional(),
   /** Created by signing in. */
   isSession: z.boolean().optional(),
   /** A label that tells it apart from other tokens of the subject. */
@@ -51,8 +53,8 @@ export interface TokenInput {
   subject: string;
   runId?: RunId;
   onBehalf?: boolean;
-  /** For a login code: signs in as an admin. */
-  grants?: "admin";
+  /** For a login code: signs in as an admin, or pairs an account instead of signing in. */
+  grants?: z.infer<typeof CodeGrant>;
   name?: string;
   /** The default for a token without a run is 90 days after its last use. */
   expiresAt?: Instant | "never";

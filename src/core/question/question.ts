@@ -92,6 +92,10 @@ export const NotifyTarget = z.object({
 });
 export type NotifyTarget = z.infer<typeof NotifyTarget>;
 
+/** A message about the question: its delivery row has the rest. */
+export const DeliveryRef = z.object({ id: z.string(), channel: z.string(), person: z.string().optional() });
+export type DeliveryRef = z.infer<typeof DeliveryRef>;
+
 export const Approvals = z.object({ need: z.int().min(1).max(20), from: z.array(z.string()), veto: z.boolean() });
 export type Approvals = z.infer<typeof Approvals>;
 
@@ -143,6 +147,10 @@ const QuestionFields = z.object({
   /** The outcomes the asker accepts: a shell script cannot take `clarify`. */
   accepts: z.array(Outcome),
   notify: z.array(NotifyTarget),
+  /** The messages about it, one per channel and recipient; questions stored by earlier versions have none. */
+  deliveries: z.array(DeliveryRef).optional(),
+  /** How many reminders went out; a reminder that finds nobody to remind does not count. */
+  nudges: z.int().optional(),
   /** The assigned people or groups. */
   to: z.array(z.string()),
   issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),

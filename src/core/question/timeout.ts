@@ -70,8 +70,13 @@ export function remind(read: QuestionSnapshot, at: DecisionContext): Changes {
     question.claim !== undefined ||
     question.settling !== undefined ||
     (question.snoozedUntil !== undefined && question.snoozedUntil > at.now);
-  const reminded: PendingQuestion = { ...question, reminders: question.reminders + 1 };
-  return { ...changeQuestion(read, reminded, "reminded", at, { told: !isQuiet }), ...setTimer(reminded, at.rules) };
+  const isTold = !isQuiet && (question.deliveries ?? []).length > 0;
+  const reminded: PendingQuestion = {
+    ...question,
+    reminders: question.reminders + 1,
+    nudges: isTold ? (question.nudges ?? 0) + 1 : question.nudges,
+  };
+  return { ...changeQuestion(read, reminded, "reminded", at, { told: isTold }), ...setTimer(reminded, at.rules) };
 }
 
 /** Describes what happens at the deadline: `uses "Redis"`, `skips`. */

@@ -6,7 +6,6 @@ import type { Run } from "./run.ts";
 
 export const JobKind = z.enum([
   "deliver",
-  "update",
   "remind",
   "expire",
   "settle",

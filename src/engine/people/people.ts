@@ -174,14 +174,9 @@ export class People {
 
   /** Trades a login code for a token of that person; a code works once. */
   async redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }> {
-    const entry = await this.#deps.store.findEntry("token", tokenId(code));
-    const login = entry && parseToken(entry);
     const now = this.#deps.now();
-    const isGood = login?.scope === "login" && isTokenUsable(login, now);
-    const committed = isGood
-      ? await this.#deps.store.commit(changeToken("used", login, { ...login, revokedAt: now }, { now, by }))
-      : undefined;
-    if (!isGood || !committed?.ok) {
+    const login = await this.#useCode(code, ({ grants }) => grants !== "telegram", by);
+    if (!login) {
       throw new Refusal("sign_in", "This code is not valid any more", { hint: "Get a new one with: askd login" });
     }
     const [scope, ms] = login.grants ? (["admin", ADMIN_MS] as const) : (["human", SESSION_MS] as const);
@@ -189,6 +184,28 @@ export class People {
     const made = await this.#make({ scope, subject: login.subject, expiresAt: later(now, ms) }, more, by);
     await this.#requireStillThere(made.token);
     return made;
+  }
+
+  /** Pairs a Telegram account with the person that the code was made for; a code works once. */
+  async pairTelegram(code: string, account: string): Promise<Person> {
+    const by: Actor = { scope: "human", id: `telegram:${account}`, channel: "telegram", strength: "bearer" };
+    const login = await this.#useCode(code, ({ grants }) => grants === "telegram", by);
+    if (!login) throw new Refusal("sign_in", "This code is not valid any more", { hint: "askd setup telegram" });
+    const found = await this.findPerson(login.subject);
+    const person = found ?? { id: login.subject, version: 0, groups: [] };
+    return this.putPerson({ ...person, telegram: account }, SYSTEM);
+  }
+
+  /** Uses up a login code; undefined if it is not valid. */
+  async #useCode(code: string, isRight: (login: Token) => boolean, by: Actor): Promise<Token | undefined> {
+    const entry = await this.#deps.store.findEntry("token", tokenId(code));
+    const login = entry && parseToken(entry);
+    const now = this.#deps.now();
+    if (login?.scope !== "login" || !isTokenUsable(login, now) || !isRight(login)) return undefined;
+    const committed = await this.#deps.store.commit(
+      changeToken("used", login, { ...login, revokedAt: now }, { now, by }),
+    );
+    return committed.ok ? login : undefined;
   }
 
   async revokeToken(id: string, by: Actor): Promise<Token> {
@@ -263,7 +280,8 @@ export class People {
       const entry = await this.#deps.store.findEntry("person", person.id);
       const before = entry && parsePerson(entry);
       requireOwnAddresses(person, await this.listPeople());
-      const next = { ...person, version: before?.version ?? 0 };
+      // Only pairing sets the account; whoever edits a person does not end it.
+      const next = { ...person, telegram: person.telegram ?? before?.telegram, version: before?.version ?? 0 };
       const { entries = [], events = [] } = changePerson(before, next, { now: this.#deps.now(), by });
       const committed = await this.#deps.store.commit({ entries: [...entries, lock], events });
       if (committed.ok) return { ...next, version: next.version + 1 };
@@ -302,7 +320,7 @@ function requireMayIssue(input: TokenInput, by: Actor) {
   requireAccess("make_token", by);
   if (by.scope === "admin" || by.scope === "system") return;
   const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);
-  if (isOwn && !input.onBehalf && !input.grants) return;
+  if (isOwn && !input.onBehalf && input.grants !== "admin") return;
   throw new Refusal(
     "not_permitted",
     `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,

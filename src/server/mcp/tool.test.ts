@@ -35,7 +35,8 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
       questionId: question.id,
       workflowRunId: question.runId,
       status: "pending",
-      notificationsSent: ["github", "slack"],
+      notificationsSent: [],
+      notificationsFailed: ["github", "slack"].map((channel) => ({ channel, why: "not configured" })),
       timeoutAt: question.dueAt,
     });
     expect(JSON.parse(posted.text)).toEqual(posted.fields);

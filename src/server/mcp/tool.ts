@@ -1,4 +1,5 @@
 import type * as sdk from "@modelcontextprotocol/server";
+import { unreachedChannels } from "../../core/channel/announce.ts";
 import { z } from "zod";
 import { actorName } from "../../core/people/actor.ts";
 import { describeIssue } from "../../core/question/ask-input.ts";
@@ -222,7 +223,8 @@ async function postQuestion(call: ToolCall) {
     questionId: question.id,
     workflowRunId: run.id,
     status: question.status,
-    notificationsSent: [...new Set(question.notify.map((notify) => notify.channel))],
+    notificationsSent: [...new Set((question.deliveries ?? []).map(({ channel }) => channel))],
+    notificationsFailed: unreachedChannels(question).map((channel) => ({ channel, why: "not configured" })),
     timeoutAt: question.dueAt ?? null,
   });
 }

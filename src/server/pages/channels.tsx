@@ -45,5 +45,5 @@ function isDelivery(event: Event) {
 }
 
 function isSending(job: Job): job is ChannelsView["jobs"][number] {
-  return job.kind === "deliver" || job.kind === "update" || job.kind === "callback";
+  return job.kind === "deliver" || job.kind === "callback";
 }

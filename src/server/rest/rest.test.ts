@@ -80,6 +80,8 @@ test("every verb of the engine is a route, except those that only make sense whe
     hold: true,
     findSimilar: true,
     readNewest: true,
+    listDeliveries: true,
+    listChannels: true,
     findFeedEnd: true,
     stats: true,
     issueLink: true,

@@ -1,4 +1,4 @@
-import { actorName } from "../../core/people/actor.ts";
+import { actorName, channelName } from "../../core/people/actor.ts";
 import { mayAnswer } from "../../core/people/inbox.ts";
 import { type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -21,6 +21,7 @@ export function CardAside({ view }: { view: CardView }) {
         <h2>{tell(reader, "seen")}</h2>
         <p>{viewerWords(view)}</p>
       </section>
+      {view.deliveries.length > 0 ? <Told view={view} /> : null}
       <Terminal view={view} />
       <section id="activity">
         <h2>{tell(reader, "activity")}</h2>
@@ -109,15 +110,32 @@ export function viewerWords({ reader, read, viewers }: Pick<CardView, "reader" |
   const others = viewers
     .filter((name) => name !== reader.id)
     .map((name) => tell(reader, "seen.now", { name: makeVisible(name) }));
-  const meant = [
-    ...question.to,
-    ...question.approvals.from,
-    ...question.notify.map(({ channel, address }) => address ?? channel),
-  ]
+  const meant = [...question.to, ...question.approvals.from]
     .filter((name) => name !== reader.id && !viewers.includes(name))
     .map(makeVisible);
   const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
   return `${names}. ${ruleWords(reader, question)}`.trim();
+}
+
+/** The messages about the question, with their results. */
+function Told({ view: { reader, deliveries } }: { view: CardView }) {
+  return (
+    <section id="told">
+      <h2>{tell(reader, "told")}</h2>
+      <ul>
+        {deliveries.map(({ channel, person, state, sentAt, failure }) => (
+          <li>
+            {makeVisible(channelName(channel))}
+            {person === undefined ? null : ` (${makeVisible(person)})`}:{" "}
+            {failure === undefined
+              ? tell(reader, `told.${state}`)
+              : tell(reader, "told.failing", { why: makeVisible(failure.why) })}{" "}
+            {sentAt === undefined ? null : <Moment reader={reader} at={sentAt} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 /** How an open question is decided: first answer, or several people. */

@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from "../../core/channel/delivery-status.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { Event } from "../../core/trail/event.ts";
 import type { AwayMachine } from "../../core/run/machine.ts";
@@ -55,6 +56,8 @@ export interface CardView {
   similar: readonly SimilarQuestion[];
   /** Other questions of the run, newest first. */
   history: readonly QuestionSnapshot[];
+  /** The messages about it. */
+  deliveries: readonly DeliveryStatus[];
   /** Names of the templates that fit. */
   templates: readonly string[];
 }

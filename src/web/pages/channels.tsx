@@ -20,7 +20,7 @@ export interface ChannelsView {
   /** Number of events that were searched. */
   searched: number;
   /** Jobs that are still to be sent. */
-  jobs: ReadonlyArray<Job & { kind: "deliver" | "update" | "callback" }>;
+  jobs: ReadonlyArray<Job & { kind: "deliver" | "callback" }>;
 }
 
 const EXAMPLE = `[channels.slack]

@@ -235,7 +235,6 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "chan.jobs": "Noch zu senden",
   "chan.jobs.none": "Es ist nichts mehr zu senden.",
   "chan.job.deliver": "Nachricht",
-  "chan.job.update": "Aktualisierung einer Nachricht",
   "chan.job.callback": "Callback",
   "chan.job.due": "fällig",
   "chan.job.tries": "{n}-mal fehlgeschlagen",

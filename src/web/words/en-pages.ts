@@ -229,7 +229,6 @@ export const enPages = {
   "chan.jobs": "Waiting to be sent",
   "chan.jobs.none": "Nothing is waiting to be sent.",
   "chan.job.deliver": "message",
-  "chan.job.update": "message update",
   "chan.job.callback": "callback",
   "chan.job.due": "due",
   "chan.job.tries": "failed {n} times",

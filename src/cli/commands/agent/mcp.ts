@@ -110,7 +110,7 @@ function noteListed(runFile: string) {
 
 /** Opens the store and finds who asks. */
 async function open(context: Context, { env, until }: { env: Context["env"]; until: AbortSignal }) {
-  const engine = await context.engine({ waits: { until, isAtOnce: true } });
+  const engine = await context.engine({ isDelivering: true, waits: { until, isAtOnce: true } });
   return { engine, ...(await findAsker(engine, env)) };
 }
 

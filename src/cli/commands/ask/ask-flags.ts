@@ -53,6 +53,8 @@ export const ASK_FLAGS = {
     about: "Outcomes the asker accepts: answer,decide,clarify (answer,decide)",
   },
   callback: { type: "string", value: "url", about: "Where to send the outcome; ASKD_CALLBACK_SECRET signs it" },
+  "dry-run": { type: "boolean", about: "Show what each channel would be sent, and ask nothing" },
+  via: { type: "string", value: "channel", about: "With --dry-run: only this channel" },
   input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
 } as const satisfies Flags;
 

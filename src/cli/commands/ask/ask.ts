@@ -23,6 +23,9 @@ import { quoted } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import { sayAge } from "../../view/relative-time.ts";
+import { showMessages } from "../reach/dry-run.ts";
+import { ensureDelivery } from "../reach/ensure-delivery.ts";
+import { isServiceOff } from "../service/worker.ts";
 import { requireKnown } from "../question/known-people.ts";
 import { sayAnswer } from "../inspect/show-view.ts";
 import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
@@ -55,7 +58,9 @@ export async function ask(
 ): Promise<number> {
   const raw = await readAsk(positionals, flags, context);
   const signal = flags.wait === undefined ? undefined : context.interrupt();
-  const engine = await context.engine({ ...(signal && { waits: { until: signal } }) });
+  // Without a worker in the background the command that waits brings the messages itself.
+  const isDelivering = signal !== undefined && isServiceOff(context.env);
+  const engine = await context.engine({ isDelivering, ...(signal && { waits: { until: signal } }) });
   const traceparent = context.env["TRACEPARENT"];
   const read = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
   const parsed = takesDecide(read) || isAcceptGiven(raw) ? read : { ...read, accepts: ["answer" as const] };
@@ -67,7 +72,13 @@ export async function ask(
       hint: "Write it like 90s, 3m, 24h or 2d",
     });
   await requireKnown(namesIn(parsed), engine, context);
-  const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));
+  const options = await askOptions(engine, flags, context);
+  if (flags["dry-run"]) {
+    const { run = {}, secrets = [] } = options;
+    return showMessages(parsed, { via: flags.via, run, secrets }, context);
+  }
+  const done = await engine.ask(input, whoAsks(context), options);
+  if (!isDelivering) await ensureDelivery(done.question, context);
   const id = shortId(done.question.id);
   say(context, `asked ${id}  ${(await findPage(id, context)) ?? `#${done.run.number} ${oneLine(done.run.name)}`}`);
   if (holdMs !== undefined && signal) return hold(done, { holdMs, signal }, engine, context);

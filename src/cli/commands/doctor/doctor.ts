@@ -46,7 +46,7 @@ export const command: Command<typeof flags> = {
     const first = await checkUp(patient);
     const repaired = args.flags.fix ? await repair(first) : [];
     const after = repaired.length > 0 ? await checkUp(patient) : first;
-    const findings = args.flags.send ? sortFindings([...after, ...(await send(patient, context))]) : after;
+    const findings = args.flags.send ? sortFindings([...after, ...(await send(context))]) : after;
     print(findings, repaired, { context, isShort: args.flags.summary ?? false });
     return countOf(findings, "problem") > 0 ? EXIT_CODE.error : 0;
   },
@@ -74,13 +74,16 @@ function print(
 }
 
 /** Sends test messages if --send asks for it. */
-async function send({ config, ...patient }: DoctorContext, context: Context) {
+async function send(context: Context) {
   const { sendTests } = await import("../../../doctor/send.ts");
   const ring = () => {
+    if (context.config.values.notifications?.terminal_bell === false) return undefined;
     if (context.stderr.isTty) context.stderr.write(BELL);
     return context.stderr.isTty;
   };
-  return sendTests(config.values, { ...patient, now: context.now(), ring });
+  const { rules, openChannel } = context;
+  const listPeople = async () => (await context.engine({ isReading: true })).listPeople();
+  return sendTests({ rules, openChannel, listPeople, ring });
 }
 
 /** The input of the doctor, from the context. */

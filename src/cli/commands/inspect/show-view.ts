@@ -1,4 +1,5 @@
 import { actorName } from "../../../core/people/actor.ts";
+import { type DeliveryStatus, sayDelivery } from "../../../core/channel/delivery-status.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Content, type Item, recommendedOption } from "../../../core/question/content.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
@@ -45,6 +46,8 @@ export interface ShowView {
   usage?: UsageRow | undefined;
   /** Past answers to similar questions. */
   similar?: readonly SimilarQuestion[];
+  /** The messages about the pending question. */
+  deliveries?: readonly DeliveryStatus[];
   /** More facts about the run, shown as lines of `Name: value`. */
   more?: ReadonlyArray<readonly [name: string, value: string]>;
   /** The state of the machine that the run waits for. */
@@ -157,6 +160,7 @@ function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
     ...(question.issue ? [`Issue: ${sayIssue(question.issue)}`] : []),
     ...notifyLine(question),
     ...peopleLines(question, view),
+    ...toldLines(view),
     ...(view.work === undefined
       ? []
       : [`Work so far: ${oneLine(view.work)} (${view.program} diff ${argumentOf(run)})`]),
@@ -228,6 +232,15 @@ function peopleLines(question: Question, { now, ahead, program }: ShowView) {
       ? [`Answered by ${sayBy(settling.answer.by)}; take it back with: ${program} undo ${shortId(question.id)}`]
       : []),
   ];
+}
+
+/** `Told: telegram (ada) sent 4m ago` */
+function toldLines({ deliveries = [], now }: ShowView) {
+  return deliveries.map((delivery) => {
+    const { channel, person, sentAt } = delivery;
+    const when = sentAt === undefined ? "" : ` ${sayAgo(sentAt, now)}`;
+    return `Told: ${oneLine(channel)}${person === undefined ? "" : ` (${oneLine(person)})`} ${oneLine(sayDelivery(delivery))}${when}`;
+  });
 }
 
 function commentLines(question: Question, { now, width }: ShowView) {

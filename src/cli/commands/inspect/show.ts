@@ -1,6 +1,8 @@
 import { access } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { viewSimilar } from "../../../core/api/memory-reply.ts";
+import { viewDelivery } from "../../../core/api/reach-route.ts";
+import { type DeliveryStatus, firstNotifiedAt } from "../../../core/channel/delivery-status.ts";
 import { type Content, recommendedOption } from "../../../core/question/content.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { findAwayMachine } from "../../../core/run/machine.ts";
@@ -124,6 +126,7 @@ export async function showRun(
   const questions = await Promise.all(newest.toReversed().map(async ({ id }) => engine.read(id)));
   const usage = (await readUsage(engine, [run])).get(run.id);
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
+  const deliveries = await readDeliveries(engine, questions);
   const evidence = await findRunEvidence(run, context);
   const agentTries = await readAgentTries(engine, run);
   const read = await readShowDetails({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
@@ -137,6 +140,7 @@ export async function showRun(
         ...place,
         usage,
         similar,
+        deliveries: run.pendingId === undefined ? [] : (deliveries.get(run.pendingId) ?? []),
         machines,
         isCarried,
         agentTries,
@@ -153,7 +157,10 @@ export async function showRun(
       ...more.fields,
       ...read.fields,
       resume_command: evidence.wayOn?.command ?? evidence.takeover ?? null,
-      questions: questions.map((each) => viewQuestion(each, machines)),
+      questions: questions.map((each) => ({
+        ...viewQuestion(each, machines),
+        ...viewTold(deliveries.get(each.question.id) ?? []),
+      })),
       ...viewLast(questions.at(-1)),
       similar: similar.map(viewSimilar),
     }),
@@ -168,9 +175,26 @@ async function hasSession(run: Run, { agents, place, env }: Context) {
 }
 
 /** Similar past answers; none for callers who may not see them. */
-async function readSimilar(engine: Engine, id: QuestionId) {
+function readSimilar(engine: Engine, id: QuestionId) {
+  return ifPermitted(() => engine.findSimilar(id, MOST_SIMILAR));
+}
+
+/** The messages about each question; none for callers who may not see them. */
+async function readDeliveries(engine: Engine, questions: readonly QuestionSnapshot[]) {
+  const told = questions.filter(({ question }) => (question.deliveries ?? []).length > 0);
+  const rows = told.map(
+    async ({ question: { id } }) => [id, await ifPermitted(() => engine.listDeliveries(id))] as const,
+  );
+  return new Map(await Promise.all(rows));
+}
+
+function viewTold(deliveries: readonly DeliveryStatus[]) {
+  return { notified_at: firstNotifiedAt(deliveries) ?? null, deliveries: deliveries.map(viewDelivery) };
+}
+
+async function ifPermitted<Row>(read: () => Promise<Row[]>): Promise<Row[]> {
   try {
-    return await engine.findSimilar(id, MOST_SIMILAR);
+    return await read();
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_permitted") return [];
     throw error;

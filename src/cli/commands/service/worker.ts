@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { channelVariables } from "../../../config/reach.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -38,6 +39,8 @@ export async function startService(context: Context): Promise<"running" | "start
     "XDG_CACHE_HOME",
     "ASKD_CONFIG_DIR",
     "ASKD_CONFIG_SYSTEM",
+    "ASKD_CALLBACK_LOOPBACK",
+    ...channelVariables(context.config.values),
   ];
   const env = Object.fromEntries(
     names.flatMap((name) => (context.env[name] === undefined ? [] : [[name, context.env[name] ?? ""]])),
@@ -138,7 +141,7 @@ export const command: Command<typeof flags> = {
         unlock ??= await context.lock(workerLockFile(context));
         if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
         if (idleMs === undefined || performance.now() - busyAtMs <= idleMs) continue;
-        if (!(await hasRunLater(engine, context))) break;
+        if (!(await hasRunLater(engine, context)) && !(await hasOpenMessage(engine))) break;
         busyAtMs = performance.now();
       }
     } finally {
@@ -154,6 +157,12 @@ async function hasRunLater(engine: Engine, context: Context) {
   const runs = await engine.listRuns({ statuses: ["resuming"], order: "newest", limit: MOST_LOOKED_AT });
   const host = await context.host();
   return runs.some((run) => run.resumesAt !== undefined && run.host === host);
+}
+
+/** Says whether people were told of a question that waits: their replies have to be listened for. */
+async function hasOpenMessage(engine: Engine) {
+  const waiting = await engine.listQuestions({ status: "pending", order: "newest", limit: MOST_LOOKED_AT });
+  return waiting.some(({ deliveries = [] }) => deliveries.length > 0);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

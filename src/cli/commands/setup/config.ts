@@ -100,6 +100,18 @@ async function set(words: readonly string[], given: Given, context: Context) {
   return sayDone(context, { key: formatKey(asked), file: file.path, origin: file.layer }, `set in ${file.path}`);
 }
 
+/** Sets several keys of the user's file at once. */
+export async function setUserSettings(
+  pairs: ReadonlyArray<readonly [key: string, value: string]>,
+  context: Context,
+): Promise<void> {
+  await requirePerson(context);
+  const written = pairs.map(([key, value]) => ({ key: requireKey(key), value }));
+  await changeConfigFile(chooseFile({ user: true }, context), context.place.configFile, (text) =>
+    written.reduce((before, { key, value }) => setKey(before, key, writeValue(key, value)), text),
+  );
+}
+
 async function unset(words: readonly string[], given: Given, context: Context) {
   const asked = requireKey(requireOneArgument(words, "config unset <key> [--user|--project]"));
   const key = formatKey(asked);

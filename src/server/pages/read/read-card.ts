@@ -46,11 +46,12 @@ export async function readCard(
   const { run, question } = read;
   const isSettling = isPending(question) && question.settling !== undefined && !question.settling.isHeldBack;
   const waiting = isSettling ? [runAfterAnswer(run)] : run.owes.includes(question.id) ? [run] : [];
-  const [[usage], events, history, memory, machines] = await Promise.all([
+  const [[usage], events, history, memory, deliveries, machines] = await Promise.all([
     engine.usageOf([run.id]),
     readEvents(engine, read),
     readHistory(engine, read),
     isPending(question) ? readMemory(deps, read) : { similar: [], templates: [] },
+    (question.deliveries ?? []).length > 0 ? engine.listDeliveries(question.id) : [],
     readMachines(engine, waiting, deps.here?.()),
   ]);
   return {
@@ -62,6 +63,7 @@ export async function readCard(
     ...more,
     events,
     history,
+    deliveries,
     ...memory,
     away: waiting[0] && findAwayMachine(waiting[0], machines),
     viewers: presence.viewers(question.id, epochMs(reader.now)),

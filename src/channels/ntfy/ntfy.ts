@@ -1,0 +1,174 @@
+import { z } from "zod";
+import type { Channel, ChannelResult, InboundBatch, WireMessage } from "../../core/channel/channel.ts";
+import type { NtfySettings } from "../../core/channel/channel-settings.ts";
+import {
+  type Choice,
+  type QuestionMessage,
+  choicesOf,
+  countBytes,
+  countCharacters,
+  cutText,
+  fitText,
+} from "../../core/channel/message.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import { type Outbound, type ServiceReply, callService, networkFailure } from "../outbound.ts";
+import { readJsonLines } from "./json-lines.ts";
+
+/** A longer message becomes an attachment that no phone shows. */
+const MESSAGE_BYTES = 4_096;
+const TITLE_CHARS = 250;
+const LABEL_CHARS = 40;
+const MOST_ACTIONS = 3;
+const PRIORITY = { high: 5, medium: 4, low: 3, closed: 1 } as const;
+/** The server sends a line every 45 s; a connection that is silent for longer is dead. */
+const SILENCE_MS = 120_000;
+
+const Published = z.object({ id: z.string() });
+const StreamEvent = z.object({ id: z.string(), event: z.string(), message: z.string().optional() });
+const Sequenced = z.object({ id: z.string(), sequence_id: z.string().optional() });
+
+/**
+ * Publishes questions to a topic of an ntfy server. Buttons publish to a second topic of the same server, which askd
+ * reads, so nothing of askd has to be reachable from outside.
+ */
+export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel {
+  const { url, topic, replyTopic } = settings;
+  const token = settings.readToken();
+  const replyToken = settings.readReplyToken();
+  const headers = bearer(token);
+  const strength = replyTopic === undefined ? undefined : "bearer";
+  const publish = async (json: WireMessage): Promise<ChannelResult> => {
+    try {
+      return readResult(await callService(outbound, url, { json, headers }));
+    } catch (error) {
+      return networkFailure(error);
+    }
+  };
+  return {
+    name: "ntfy",
+    strength,
+    build: (message) => buildMessage(message, { topic, url, replyTopic, replyToken }),
+    send: publish,
+    // A message with the same sequence id replaces the earlier one; older servers show it as a second message.
+    edit: (_outside, wire) => publish(wire),
+    remind: (_outside, wire, text) => publish({ ...wire, message: cutText(text, MESSAGE_BYTES, countBytes).text }),
+    respond: (_respondTo, text) =>
+      publish({ topic, title: "askd", message: cutText(text, MESSAGE_BYTES, countBytes).text, priority: PRIORITY.low }),
+    find: (wire) => findMessage(outbound, `${url}/${topic}/json?poll=1&since=10m`, headers, wire),
+    verify: async () => {
+      const reply = await callService(outbound, `${url}/${topic}/json?poll=1&since=1s`, { headers });
+      if (reply.status === 401) throw new Error("the server refuses the token");
+      return `topic on ${new URL(url).host}${replyTopic === undefined ? ", without replies" : ""}`;
+    },
+    ...(replyTopic === undefined
+      ? {}
+      : { listen: (cursor, signal) => listen(outbound, `${url}/${replyTopic}/json`, headers, { cursor, signal }) }),
+  };
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+interface ButtonPlace {
+  topic: string;
+  url: string;
+  replyTopic: string | undefined;
+  replyToken: string | undefined;
+}
+
+function buildMessage(message: QuestionMessage, place: ButtonPlace): WireMessage {
+  const isClosed = !message.isOpen;
+  const title = makeVisible(isClosed ? (message.outcome ?? message.title) : message.title);
+  const shown = isClosed ? { ...message, outcome: undefined } : message;
+  const how = `Or answer with: askd answer ${message.shortId}`;
+  const fit = {
+    limit: MESSAGE_BYTES,
+    count: countBytes,
+    foreign: makeVisible,
+    hasContext: false,
+    hasTitle: isClosed,
+    how,
+  };
+  const { text, isWhole } = fitText(shown, fit);
+  // The title is cut at fewer characters than a question may have; then the text has all of it.
+  const strength = place.replyTopic === undefined ? undefined : "bearer";
+  const choices = choicesOf(message, { isWhole, strength });
+  return {
+    topic: place.topic,
+    title: cutText(title, TITLE_CHARS, countCharacters).text,
+    message: text,
+    priority: isClosed ? PRIORITY.closed : PRIORITY[message.risk],
+    tags: [isClosed ? "white_check_mark" : "robot"],
+    sequence_id: message.questionId,
+    ...(message.link === undefined ? {} : { click: message.link }),
+    actions: actionsOf(message, choices, place),
+  };
+}
+
+/** ntfy shows three buttons: as many choices as fit beside the link, if all fit or the link leads to the others. */
+function actionsOf({ link, token }: QuestionMessage, choices: readonly Choice[], place: ButtonPlace) {
+  const open = link === undefined ? [] : [{ action: "view", label: "Open", url: link }];
+  const buttons = choices.slice(0, MOST_ACTIONS - open.length).map(({ key, label }) => ({
+    action: "http",
+    label: cutText(`${key}) ${makeVisible(label)}`, LABEL_CHARS, countCharacters).text,
+    url: `${place.url}/${place.replyTopic ?? ""}`,
+    method: "POST",
+    headers: place.replyToken === undefined ? {} : { Authorization: `Bearer ${place.replyToken}` },
+    body: `${token} ${key}`,
+    clear: true,
+  }));
+  return [...buttons, ...open];
+}
+
+function readResult({ status, body, retryAfterMs }: ServiceReply): ChannelResult {
+  const published = Published.safeParse(body);
+  if (status === 200 && published.success) return { ok: true, outside: published.data.id };
+  const why = `status ${status}`;
+  if (status === 401 || status === 403)
+    return { ok: false, why: `${why}: the server refuses the token`, isRefused: true };
+  return { ok: false, why, isFinal: status === 400 || status === 413, retryAfterMs };
+}
+
+/** Asks the server for a message that an earlier attempt may have published; a token that may only write sees none. */
+async function findMessage(outbound: Outbound, url: string, headers: Record<string, string>, wire: WireMessage) {
+  try {
+    const response = await outbound.fetch(url, { headers, redirect: "error", signal: AbortSignal.timeout(10_000) });
+    if (response.status !== 200) return undefined;
+    const lines = (await response.text()).split("\n").map((line) => Sequenced.safeParse(parseLine(line)));
+    return lines.findLast((line) => line.success && line.data.sequence_id === wire["sequence_id"])?.data?.id;
+  } catch {
+    return undefined; // it cannot be asked: the message is sent again
+  }
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // an empty line
+  }
+}
+
+async function* listen(
+  outbound: Outbound,
+  url: string,
+  headers: Record<string, string>,
+  { cursor, signal }: { cursor: string | undefined; signal: AbortSignal },
+): AsyncIterable<InboundBatch> {
+  // The server keeps messages for some hours: what came while nobody listened is read first.
+  const response = await outbound.fetch(`${url}?since=${encodeURIComponent(cursor ?? "all")}`, {
+    headers,
+    redirect: "error",
+    signal,
+  });
+  if (response.status !== 200) throw new Error(`the reply topic cannot be read: status ${response.status}`);
+  for await (const line of readJsonLines(response, { silenceMs: SILENCE_MS, signal })) {
+    const event = StreamEvent.safeParse(line);
+    if (!event.success || event.data.event !== "message") continue;
+    const { id, message = "" } = event.data;
+    const [token = "", ...words] = message.trim().split(/\s+/);
+    const reply = { key: id, from: undefined, token, text: words.join(" "), respondTo: "" };
+    yield { cursor: id, replies: words.length === 0 ? [] : [reply], pairings: [] };
+  }
+}

@@ -1,0 +1,88 @@
+import type { ChannelResult } from "../core/channel/channel.ts";
+
+const TIMEOUT_MS = 10_000;
+const MOST_RESPONSE_BYTES = 1024 * 1024;
+
+/** The ways out that a channel is given. */
+export interface Outbound {
+  /** Posts to an address that may come from anybody: only public addresses are connected to. */
+  post(
+    url: string,
+    message: { body: string; headers: Record<string, string> },
+  ): Promise<{ ok: boolean; isFinal: boolean; why: string; retryAfterMs?: number }>;
+  fetch: typeof fetch;
+  /** The clock that signed messages carry. */
+  nowMs(): number;
+}
+
+/** The reply of a service: its status, and its body if that is JSON. */
+export interface ServiceReply {
+  status: number;
+  body: unknown;
+  retryAfterMs: number | undefined;
+}
+
+/** Sends JSON to a service and reads its reply; redirects, endless replies and silence are errors. */
+export async function callService(
+  outbound: Outbound,
+  url: string,
+  {
+    json,
+    headers = {},
+    signal,
+    timeoutMs = TIMEOUT_MS,
+  }: {
+    json?: unknown;
+    headers?: Record<string, string>;
+    signal?: AbortSignal;
+    timeoutMs?: number;
+  },
+): Promise<ServiceReply> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const response = await outbound.fetch(url, {
+    method: json === undefined ? "GET" : "POST",
+    headers: {
+      "user-agent": "askd",
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    redirect: "error",
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+  });
+  const text = await readText(response);
+  return { status: response.status, body: parseJson(text), retryAfterMs: readRetryAfter(response.headers) };
+}
+
+async function readText(response: Response) {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const body: AsyncIterable<Uint8Array> | null = response.body;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MOST_RESPONSE_BYTES) throw new Error("the reply is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the status says enough
+  }
+}
+
+function readRetryAfter(headers: Headers) {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}
+
+/** Turns an error of the network into a result; nothing secret is in its message. */
+export function networkFailure(error: unknown): Extract<ChannelResult, { ok: false }> {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const isSlow = error instanceof Error && error.name === "TimeoutError";
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
+  return { ok: false, why: isSlow ? "no reply in time" : `not reachable${code === undefined ? "" : ` (${code})`}` };
+}

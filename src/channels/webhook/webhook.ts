@@ -1,0 +1,139 @@
+import type { Channel, ChannelResult, WireMessage } from "../../core/channel/channel.ts";
+import type { WebhookFormat, WebhookSettings } from "../../core/channel/channel-settings.ts";
+import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
+import { instant } from "../../core/instant.ts";
+import { type Option, hashText } from "../../core/question/content.ts";
+import { signWebhook } from "../../core/question/callback.ts";
+import { neutraliseMentions } from "../../core/text/mention.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import type { Outbound } from "../outbound.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+/** The longest text of each form: Slack advises 4,000 characters, Discord refuses more than 2,000. */
+const LIMITS = { standard: 4_000, slack: 4_000, discord: 2_000, teams: 4_000 } as const;
+const TITLE_CHARS = 250;
+
+/** Posts each change of a question to an address: signed as Standard Webhooks say, or in the form of a chat service. */
+export function webhookChannel(settings: WebhookSettings, outbound: Outbound): Channel {
+  const url = settings.readUrl();
+  const secret = settings.readSecret();
+  const format = settings.format ?? formatOf(url);
+  const deliver = async (wire: WireMessage): Promise<ChannelResult> => {
+    const body = JSON.stringify(wire["body"]);
+    const headers = format === "standard" ? signedHeaders(secret, body, outbound.nowMs()) : {};
+    const { ok, isFinal, why, retryAfterMs } = await outbound.post(url, {
+      body,
+      headers: { ...JSON_TYPE, ...headers },
+    });
+    if (ok) return { ok: true };
+    return { ok: false, why, isFinal, isRefused: /status (401|403|404)/.test(why), retryAfterMs };
+  };
+  return {
+    name: "webhook",
+    strength: undefined,
+    build: (message) => ({ body: format === "standard" ? standardBody(message) : chatBody(format, message) }),
+    send: deliver,
+    edit: (_outside, wire) => deliver(wire),
+    remind: (_outside, wire, text) => deliver(reminder(format, wire, text)),
+    verify: () => Promise.resolve(`${format} messages to ${new URL(url).host}`),
+  };
+}
+
+/** The message format of an address: some services have their own. */
+export function formatOf(url: string): WebhookFormat {
+  const { hostname, pathname } = new URL(url);
+  if (hostname === "hooks.slack.com") return "slack";
+  if (/^discord(app)?\.com$/.test(hostname) && pathname.startsWith("/api/webhooks/")) return "discord";
+  return hostname.endsWith(".webhook.office.com") ? "teams" : "standard";
+}
+
+/** The id follows from the content, so that the same message sent twice counts once at the receiver. */
+function signedHeaders(secret: string | undefined, body: string, nowMs: number): Record<string, string> {
+  const id = `msg_${hashText(body).slice(0, 32)}`;
+  if (secret !== undefined) return signWebhook(secret, { id, body, now: instant(nowMs) });
+  return { "webhook-id": id, "webhook-timestamp": Math.floor(nowMs / 1000).toString() };
+}
+
+function standardBody(message: QuestionMessage) {
+  const { text, isWhole } = fitted("standard", message);
+  return {
+    type: message.isOpen ? "question.asked" : "question.changed",
+    data: {
+      question: {
+        id: message.questionId,
+        title: makeVisible(message.title),
+        status: message.isOpen ? "open" : "closed",
+        kind: message.kind,
+        risk: message.risk,
+        options:
+          message.items.length === 1
+            ? (message.items[0]?.options ?? []).map((option) => viewOption(option, message))
+            : [],
+        multiple: message.items[0]?.multiple ?? false,
+        allow_text: message.allowText,
+        due_at: message.dueAt ?? null,
+        url: message.link ?? null,
+        outcome: message.outcome === undefined ? null : makeVisible(message.outcome),
+      },
+      run: makeVisible(message.about),
+      text,
+      is_whole: isWhole,
+    },
+  };
+}
+
+/** Only labels are redacted, so a redacted question keeps its values to itself; a reply names the key. */
+function viewOption(option: Option, { isRedacted }: QuestionMessage) {
+  const { key, value, label, description, recommended = false } = option;
+  return {
+    key: key.toUpperCase(),
+    value: isRedacted ? null : makeVisible(value),
+    label: makeVisible(label),
+    description: description === undefined ? null : makeVisible(description),
+    recommended,
+  };
+}
+
+/** These services cannot edit what a webhook posted: only news of weight is a new message. */
+function chatBody(format: Exclude<WebhookFormat, "standard">, message: QuestionMessage): Record<string, unknown> {
+  return chatText(format, fitted(format, { ...message, notes: [] }).text);
+}
+
+function chatText(format: Exclude<WebhookFormat, "standard">, text: string): Record<string, unknown> {
+  if (format === "slack") return { text, unfurl_links: false, unfurl_media: false };
+  // Whatever the text says, Discord mentions nobody.
+  if (format === "discord") return { content: text, allowed_mentions: { parse: [] } };
+  const content = { type: "AdaptiveCard", version: "1.4", body: [{ type: "TextBlock", text, wrap: true }] };
+  return { type: "message", attachments: [{ contentType: "application/vnd.microsoft.card.adaptive", content }] };
+}
+
+function reminder(format: WebhookFormat, wire: WireMessage, text: string): WireMessage {
+  if (format !== "standard") return { body: chatText(format, FOREIGN[format](text)) };
+  const { data } = wire["body"] as ReturnType<typeof standardBody>; // as built above
+  return { body: { type: "question.reminded", data: { ...data, text } } };
+}
+
+function fitted(format: WebhookFormat, message: QuestionMessage) {
+  const foreign = FOREIGN[format];
+  const { text, isWhole } = fitText(message, {
+    limit: LIMITS[format] - TITLE_CHARS,
+    count: countCharacters,
+    foreign,
+    hasContext: false,
+    hasTitle: true,
+    how: `Answer with: askd answer ${message.shortId} …`,
+  });
+  const title = message.isOpen ? "❓ Agent question" : "";
+  return { text: cutText([title, text].filter(Boolean).join("\n"), LIMITS[format], countCharacters).text, isWhole };
+}
+
+const plain = (text: string) => neutraliseMentions(makeVisible(text));
+
+/** Makes foreign text harmless in each form. */
+const FOREIGN: Readonly<Record<WebhookFormat, (text: string) => string>> = {
+  standard: makeVisible,
+  // Slack reads its own commands between angle brackets; only these three characters have to be escaped.
+  slack: (text) => plain(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
+  discord: plain,
+  teams: plain,
+};

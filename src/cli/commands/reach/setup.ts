@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { MINUTE_MS } from "../../../core/instant.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { whoManages } from "../../actor.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { whileWorking } from "../../terminal/pause.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { setUserSettings } from "../setup/config.ts";
+import { tryChannel } from "./try-channel.ts";
+
+const TOPIC_BYTES = 16;
+const SECRET_BYTES = 24;
+const TOKEN_CHARS = 4096;
+const PAIRING_MS = 10 * MINUTE_MS;
+const LOOK_MS = 500;
+
+const flags = {
+  server: { type: "string", value: "url", about: "The server of the service, if not the public one" },
+  "token-file": { type: "string", value: "file", about: "The file with the bot's token, readable by you only" },
+  "no-test": { type: "boolean", about: "Write the settings and send nothing" },
+} as const satisfies Flags;
+type SetupFlags = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "setup <ntfy|telegram|webhook> [<url>]",
+  flags,
+  examples: ["askd setup ntfy", "askd setup telegram", "askd setup webhook https://example.com/askd"],
+  async run(args, context) {
+    const [name, ...words] = args.positionals;
+    const setUp = name === undefined || !Object.hasOwn(SETUPS, name) ? undefined : SETUPS[name];
+    if (!name || !setUp) throw wrongUsage("Name a channel: ntfy, telegram or webhook", command.usage);
+    const pairs = await setUp(words, args.flags, context);
+    await setUserSettings(pairs, context);
+    say(context, `✓ [channels.${name}] is in ${context.place.configFile}`);
+    if (args.flags["no-test"]) return 0;
+    const next = await context.reload();
+    if (name === "telegram") await pairTelegram(next);
+    return tryChannel(name, next);
+  },
+};
+
+type Pairs = Array<[key: string, value: string]>;
+type Setup = (words: readonly string[], flags: SetupFlags, context: Context) => Promise<Pairs>;
+
+const SETUPS: Readonly<Record<string, Setup>> = { ntfy: setUpNtfy, telegram: setUpTelegram, webhook: setUpWebhook };
+
+/** On ntfy.sh the name of a topic is its only secret, so both are random. */
+function setUpNtfy(_words: readonly string[], { server: url }: SetupFlags, context: Context): Promise<Pairs> {
+  const topic = `askd-q-${randomBytes(TOPIC_BYTES).toString("hex")}`;
+  const replyTopic = `askd-a-${randomBytes(TOPIC_BYTES).toString("hex")}`;
+  say(context, `In the ntfy app, subscribe to: ${topic}`);
+  say(context, `${url ?? "https://ntfy.sh"}/${topic}`);
+  return Promise.resolve([
+    ...(url === undefined ? [] : ([["channels.ntfy.url", url]] as Pairs)),
+    ["channels.ntfy.topic", topic],
+    ["channels.ntfy.reply_topic", replyTopic],
+    ["channels.ntfy.person", context.user],
+  ]);
+}
+
+async function setUpWebhook(words: readonly string[], _flags: SetupFlags, context: Context): Promise<Pairs> {
+  const [url, ...more] = words;
+  if (url === undefined || more.length > 0) throw wrongUsage("Name the address to post to", "setup webhook <url>");
+  const secret = `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
+  const file = await keepSecret("webhook-secret", secret, context);
+  say(context, `The secret that signs messages is in ${file}; give it to the receiver`);
+  return [
+    ["channels.webhook.url", url],
+    ["channels.webhook.secret_file", file],
+  ];
+}
+
+async function setUpTelegram(_words: readonly string[], given: SetupFlags, context: Context): Promise<Pairs> {
+  const file = given["token-file"] ?? (await keepSecret("telegram-token", await readToken(context), context));
+  return [
+    ["channels.telegram.token_file", file],
+    ...(given.server === undefined ? [] : ([["channels.telegram.url", given.server]] as Pairs)),
+  ];
+}
+
+/** The token of a bot comes from stdin, never from the command line, where others could read it. */
+async function readToken(context: Context) {
+  say(context, "In Telegram, send /newbot to @BotFather, choose a name, and paste the token here:");
+  const typed = context.stdin.isTty
+    ? await context.stdin.readLine(context.interrupt())
+    : await context.stdin.readAll(TOKEN_CHARS);
+  const token = typed?.trim() ?? "";
+  if (/^\d+:[\w-]{20,}$/.test(token)) return token;
+  throw new Refusal("bad_input", "This is not the token of a bot", { hint: "It looks like 123456:ABC-DEF…" });
+}
+
+async function keepSecret(name: string, secret: string, { place }: Context) {
+  const file = join(dirname(place.configFile), name);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const { replacePrivateFile } = await import("../../../agents/process/private-file.ts");
+  await replacePrivateFile(file, `${secret}\n`);
+  return file;
+}
+
+/** Gives the person a link to pair their account, and waits until they have opened it. */
+async function pairTelegram(context: Context) {
+  const channel = await context.openChannel("telegram");
+  const bot = (await channel.verify()).replace(/^@/, "");
+  const engine = await context.engine({ isDelivering: true });
+  const { text: code } = await engine.issueToken(
+    { scope: "login", subject: context.user, grants: "telegram" },
+    await whoManages(engine, context),
+  );
+  say(context, `Open this link on your phone within 10 minutes: https://t.me/${oneLine(bot)}?start=${code}`);
+  const signal = context.interrupt();
+  await whileWorking(engine, async () => {
+    for (let waitedMs = 0; waitedMs < PAIRING_MS && !signal.aborted; waitedMs += LOOK_MS) {
+      if ((await engine.findPerson(context.user))?.telegram !== undefined) return;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    throw new Refusal("bad_input", "Nobody opened the link", { hint: "Try again: askd setup telegram" });
+  });
+  say(context, `✓ Your Telegram account is paired as ${context.user}`);
+}
+
+function say(context: Context, text: string) {
+  if (!context.isQuiet) context.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { ChannelState, DeliveryStatus } from "../channel/delivery-status.ts";
+import { Instant } from "../instant.ts";
+import { OfQuestion, type Reply, route } from "./route.ts";
+import { MaybeInstant, MaybeText } from "./view.ts";
+
+export const DeliveryView = z.object({
+  channel: z.string(),
+  person: MaybeText,
+  state: DeliveryStatus.shape.state,
+  sent_at: MaybeInstant,
+  changed_at: MaybeInstant,
+  reminders: z.int(),
+  failure: z.object({ why: z.string(), at: Instant, tries: z.int() }).nullable(),
+});
+export type DeliveryView = z.infer<typeof DeliveryView>;
+
+export const ChannelView = z.object({
+  name: z.string(),
+  last_sent_at: MaybeInstant,
+  last_failure: z.object({ why: z.string(), at: Instant }).nullable(),
+  waiting: z.int(),
+  listened_until: MaybeInstant,
+});
+export type ChannelView = z.infer<typeof ChannelView>;
+
+const deliveriesReply: Reply<DeliveryStatus[]> = {
+  rows: z.array(DeliveryStatus),
+  schema: z.object({ deliveries: z.array(DeliveryView) }),
+  view: (deliveries) => ({ deliveries: deliveries.map(viewDelivery) }),
+};
+
+const channelsReply: Reply<ChannelState[]> = {
+  rows: z.array(ChannelState),
+  schema: z.object({ channels: z.array(ChannelView) }),
+  view: (channels) => ({ channels: channels.map(viewChannel) }),
+};
+
+/** Messages to people, and the channels they go through. */
+export const REACH_ROUTES = {
+  listDeliveries: route("GET", "/questions/{id}/deliveries", {
+    may: "see_all",
+    summary: "Who was told of a question, where, and what came of it",
+    params: OfQuestion,
+    takes: ["id"],
+    reply: deliveriesReply,
+  }),
+  listChannels: route("GET", "/channels", {
+    may: "see_all",
+    summary: "The configured channels and what they last did",
+    takes: [],
+    reply: channelsReply,
+  }),
+};
+
+/** A delivery as programs see it. */
+export function viewDelivery({
+  channel,
+  person,
+  state,
+  sentAt,
+  changedAt,
+  reminders,
+  failure,
+}: DeliveryStatus): DeliveryView {
+  return {
+    channel,
+    person: person ?? null,
+    state,
+    sent_at: sentAt ?? null,
+    changed_at: changedAt ?? null,
+    reminders,
+    failure: failure ?? null,
+  };
+}
+
+/** A channel as programs see it. */
+export function viewChannel({ name, lastSentAt, lastFailure, waiting, listenedUntil }: ChannelState): ChannelView {
+  return {
+    name,
+    last_sent_at: lastSentAt ?? null,
+    last_failure: lastFailure ?? null,
+    waiting,
+    listened_until: listenedUntil ?? null,
+  };
+}

@@ -1,0 +1,107 @@
+import type { Changes, DecisionContext, Entry } from "../changes.ts";
+import type { Job } from "../run/job.ts";
+import { type Person, isNamed } from "../people/person.ts";
+import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
+import type { ReachChannel } from "../rules.ts";
+import type { EventType } from "../trail/event.ts";
+import { deliverJob, deliveryEntry, newDelivery } from "./delivery.ts";
+
+/** Events after which somebody new may have to be told. */
+const REACHING: ReadonlySet<EventType> = new Set(["question.asked", "question.escalated", "question.assigned"]);
+/** Events that change what a message shows. */
+const SHOWN: ReadonlySet<EventType> = new Set([
+  ...REACHING,
+  "question.reminded",
+  "question.claimed",
+  "question.released",
+  "question.extended",
+  "question.voted",
+  "question.vote_removed",
+  "question.settling",
+  "question.undone",
+  "question.answered",
+  "question.timed_out",
+  "question.cancelled",
+  "question.forced",
+  "question.amended",
+]);
+
+type AnnounceContext = Pick<DecisionContext, "now" | "ids" | "rules"> & {
+  /** All listed people; read where a channel sends to their own addresses. */
+  people?: readonly Person[] | undefined;
+};
+
+/** Says whether a decision reaches people at their own addresses, so that the list of people is needed. */
+export function needsAddresses({ events = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
+  return reach.some(({ isPersonal }) => isPersonal) && events.some(({ type }) => REACHING.has(type));
+}
+
+/**
+ * Adds to a decision what people have to be told of it: a delivery for each recipient that has none yet, and a job for
+ * each message that shows something else from now on.
+ */
+export function announce(changes: Changes, at: AnnounceContext): Changes {
+  const { questions = [], events = [] } = changes;
+  const entries: Entry[] = [];
+  const scheduled: Job[] = [];
+  const announced = questions.map((question) => {
+    const types = events.filter((event) => event.questionId === question.id).map(({ type }) => type);
+    if (!types.some((type) => SHOWN.has(type))) return question;
+    const known = question.deliveries ?? [];
+    const isReaching = isPending(question) && types.some((type) => REACHING.has(type));
+    const missing = isReaching
+      ? targetsOf(question, at).filter((target) => !known.some((ref) => isSame(ref, target)))
+      : [];
+    const added = missing.map((target) => newDelivery(at.ids.deliveryToken(), question.id, target));
+    entries.push(...added.map(deliveryEntry));
+    const refs: DeliveryRef[] = [...known, ...added.map(({ id, channel, person }) => ({ id, channel, person }))];
+    scheduled.push(...refs.map(({ id }) => deliverJob(id, question, at.now)));
+    return added.length === 0 ? question : { ...question, deliveries: refs };
+  });
+  if (scheduled.length === 0) return changes;
+  return {
+    ...changes,
+    questions: announced,
+    entries: [...(changes.entries ?? []), ...entries],
+    scheduled: [...(changes.scheduled ?? []), ...scheduled],
+  };
+}
+
+/** The channels that a question names and that are not configured: nobody is told there. */
+export function unreachedChannels({ notify, deliveries = [] }: Question): string[] {
+  const named = new Set(notify.map(({ channel }) => channel));
+  return [...named].filter((channel) => !deliveries.some((ref) => ref.channel === channel));
+}
+
+/** The recipients of a question: in the channels that it names, or in all if none of these is configured. */
+function targetsOf(question: Question, { rules, people = [] }: AnnounceContext): Array<Omit<DeliveryRef, "id">> {
+  const named = new Set(question.notify.map(({ channel }) => channel));
+  const chosen = rules.reach.filter(({ name }) => named.has(name));
+  // A name that is not configured must not keep everybody from hearing of the question.
+  const channels = chosen.length > 0 ? chosen : rules.reach;
+  return channels.flatMap((channel) =>
+    channel.isPersonal
+      ? peopleReached(channel, question, people).map(({ id }) => ({ channel: channel.name, person: id }))
+      : [{ channel: channel.name, person: channel.person }],
+  );
+}
+
+/** People with an address in the channel: those the question is assigned to, or everybody if none of them has one. */
+function peopleReached({ name }: ReachChannel, { to }: Question, people: readonly Person[]) {
+  const able = people.filter((person) => !person.removed && findAddress(person, name) !== undefined);
+  const meant = able.filter(({ id }) => isNamed(to.map(withoutAt), id, people));
+  return meant.length > 0 ? meant : able;
+}
+
+/** The address of a person in a channel that sends to people. */
+export function findAddress(person: Person, channel: string): string | undefined {
+  return channel === "telegram" ? person.telegram : undefined;
+}
+
+function withoutAt(name: string) {
+  return name.replace(/^@/, "");
+}
+
+function isSame(ref: DeliveryRef, target: Omit<DeliveryRef, "id">) {
+  return ref.channel === target.channel && ref.person === target.person;
+}

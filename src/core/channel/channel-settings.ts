@@ -1,0 +1,31 @@
+/** The settings of the configured channels. Secrets are read when a channel is opened, and kept nowhere. */
+export interface ChannelSettings {
+  webhook?: WebhookSettings | undefined;
+  ntfy?: NtfySettings | undefined;
+  telegram?: TelegramSettings | undefined;
+}
+
+export type WebhookFormat = "standard" | "slack" | "discord" | "teams";
+
+export interface WebhookSettings {
+  readUrl(): string;
+  /** The form of the message; by the address if it is not set. */
+  format: WebhookFormat | undefined;
+  /** Signs messages in the standard form. */
+  readSecret(): string | undefined;
+}
+
+export interface NtfySettings {
+  url: string;
+  topic: string;
+  /** The topic that buttons publish to; without it, nobody can answer there. */
+  replyTopic: string | undefined;
+  readToken(): string | undefined;
+  /** The token in the buttons, which the phone uses: it should be able to write to the reply topic only. */
+  readReplyToken(): string | undefined;
+}
+
+export interface TelegramSettings {
+  url: string;
+  readToken(): string;
+}

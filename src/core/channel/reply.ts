@@ -1,0 +1,47 @@
+import { AnswerInput } from "../answer/answer-input.ts";
+import type { Content, Option } from "../question/content.ts";
+import { HOUR_MS } from "../instant.ts";
+import { parseDuration } from "../text/duration.ts";
+
+/** The act that a reply asks for. */
+export type ReplyAct = { do: "answer"; input: AnswerInput } | { do: "claim" } | { do: "snooze"; ms: number };
+
+const CLAIM = /^(?:\/claim|claim|i['’]?m on it)[.!]?$/i;
+const SNOOZE = /^(?:\/snooze|snooze)(?:\s+(\d+\s*[smhd]))?[.!]?$/i;
+const DECIDE = /^(?:\/decide|you decide)[.!]?$/i;
+const CLARIFY = /^(?:\/ask|\?)\s*(\S[\s\S]*)$/i;
+
+/**
+ * Reads a reply from any channel by the same rules: an option, on its own or on a first line with a reason below it;
+ * then the words for claiming, snoozing, leaving the choice to the agent and asking back; then the answer in the
+ * person's own words. The name of an option always means that option.
+ */
+export function readReply(content: Content, text: string): ReplyAct {
+  const said = text.trim();
+  const [first = "", ...rest] = said.split(/\r?\n/);
+  const note = rest.join("\n").trim();
+  if (isOption(content, said)) return answering({ answer: said });
+  if (note !== "" && isOption(content, first.trim())) return answering({ answer: first.trim(), note });
+  if (CLAIM.test(said)) return { do: "claim" };
+  const snooze = SNOOZE.exec(said);
+  if (snooze)
+    return { do: "snooze", ms: snooze[1] === undefined ? HOUR_MS : parseDuration(snooze[1].replace(/\s/g, "")) };
+  if (DECIDE.test(said)) return answering({ outcome: "decide" });
+  const back = CLARIFY.exec(said)?.[1];
+  if (back !== undefined) return answering({ outcome: "clarify", note: back });
+  return answering({ answer: said });
+}
+
+function answering(input: Partial<AnswerInput>): ReplyAct {
+  return { do: "answer", input: AnswerInput.parse(input) };
+}
+
+function isOption({ items }: Content, text: string) {
+  const [item, ...others] = items;
+  if (!item || others.length > 0 || text === "") return false;
+  return item.options.some((option, index) => namesOf(option, index).includes(text.toLowerCase()));
+}
+
+function namesOf({ key, value, label }: Option, index: number) {
+  return [key, value, label, String(index + 1)].map((name) => name.toLowerCase());
+}

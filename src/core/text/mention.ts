@@ -1,0 +1,12 @@
+const JOINER = "\u2060"; // a word joiner: invisible, and no service continues a name across it
+
+/**
+ * Neutralises what a chat service would act on in foreign text: mentions of people, groups and everybody, references to
+ * issues, and Slack's angle brackets. Readers see the same text.
+ */
+export function neutraliseMentions(text: string): string {
+  return text
+    .replace(/@(?=[\w*])/g, `@${JOINER}`)
+    .replace(/<(?=[!@#])/g, `<${JOINER}`)
+    .replace(/#(?=\d)/g, `#${JOINER}`);
+}

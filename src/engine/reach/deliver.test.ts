@@ -1,0 +1,219 @@
+import { expect, test } from "vitest";
+import { ADA } from "../../../test/builders.ts";
+import { Board } from "../../../test/channels/board-channel.ts";
+import { Scene, said } from "../../../test/scene.ts";
+import type { QuestionId } from "../../core/id.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
+
+const REACH = { reach: [{ name: "board", person: undefined, isPersonal: false }] };
+
+function aScene(board = new Board()) {
+  return { board, scene: new Scene({ rules: REACH, openChannel: board.open }) };
+}
+
+async function eventsOf(scene: Scene, id: QuestionId) {
+  const { run } = await scene.engine.read(id);
+  const events = (await scene.engine.readChain(run.id)).map(({ event }) => event);
+  return events
+    .filter(({ type }) => /notified|delivery_failed/.test(type))
+    .map(({ type, detail }) => ({ type, ...detail }));
+}
+
+async function verify(scene: Scene) {
+  expect((await scene.engine.verify()).problems).toEqual([]);
+}
+
+test("a question has its delivery row and job in the very commit that asks, and a channel that is down does not matter", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  expect(question.deliveries).toMatchObject([{ channel: "board" }]);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ channel: "board", state: "due" }]);
+  expect(await scene.jobs()).toContain("deliver");
+  expect(board.calls).toEqual([]);
+  await verify(scene);
+});
+
+test("the message is sent once, with its options, and the trail says so", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  await scene.pass(MINUTE_MS);
+  expect(board.calls).toEqual(["send"]);
+  expect(board.only).toMatchObject({ buttons: ["A Redis", "B Memcached"] });
+  expect(board.only.text).toContain("Redis or Memcached?");
+  expect(await eventsOf(scene, question.id)).toEqual([
+    { type: "question.notified", channel: "board", what: "message" },
+  ]);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "sent" }]);
+  await verify(scene);
+});
+
+test.each([
+  [
+    "answered",
+    async (scene: Scene, id: QuestionId) => scene.engine.answer(id, said("1"), ADA),
+    "Answered by ada (cli): Redis",
+  ],
+  [
+    "cancelled",
+    async (scene: Scene, id: QuestionId) => scene.engine.cancel(id, { reason: "not needed" }, ADA),
+    "Cancelled by ada",
+  ],
+  ["timed out", async (scene: Scene) => scene.pass(DAY_MS), "Nobody answered in time"],
+] as const)("the one message is edited when the question is %s, and its buttons go", async (_name, close, words) => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  await close(scene, question.id);
+  await scene.pass(0);
+  expect(board.only.text).toContain(words);
+  expect(board.only.buttons).toEqual([]);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "closed" }]);
+  await verify(scene);
+});
+
+test("a claim, an extension and an escalation are shown in the same message, whose buttons stay", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask({ on_timeout: { do: "escalate", steps: [{ after: "1h", to: ["lena"] }] } });
+  await scene.pass(0);
+  await scene.engine.claim(question.id, ADA);
+  await scene.pass(0);
+  expect(board.only.text).toContain("ada is on it");
+  await scene.engine.extend(question.id, HOUR_MS, ADA);
+  await scene.pass(0);
+  expect(board.only.text).toContain("By 2026-01-02 13:00 UTC");
+  await scene.engine.escalate(question.id, ADA);
+  await scene.pass(0);
+  expect(board.only.text).toContain("Escalated to lena");
+  expect(board.only.buttons).toHaveLength(2);
+});
+
+test("a question that closes before its message was sent needs none", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.pass(0);
+  expect(board.calls).toEqual([]);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "skipped" }]);
+});
+
+test("a question that changes while its message is on the way has one message, which shows the change at once", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  board.during = async () => {
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.doDue();
+  };
+  await scene.pass(0);
+  await scene.pass(0);
+  expect(board.calls).toEqual(["send", "edit"]);
+  expect(board.only.text).toContain("Answered by ada");
+});
+
+test("after a crash in the middle of sending, the next attempt waits for the first to be over", async () => {
+  const { board, scene } = aScene();
+  await scene.ask();
+  const killed = new Board();
+  const other = new Scene({ rules: REACH, store: () => scene.store, openChannel: killed.open });
+  killed.during = () => new Promise(() => undefined); // the process dies here
+  void other.engine.doDue();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await scene.pass(16 * SECOND_MS);
+  expect(board.calls).toEqual([]);
+  await scene.pass(20 * SECOND_MS);
+  expect(board.calls).toEqual(["send"]);
+});
+
+test("a failing channel is tried again with growing pauses, reported once, and its recovery is reported too", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  for (let count = 0; count < 5; count += 1) board.failures.push({ ok: false, why: "status 503" });
+  await scene.pass(0);
+  for (let minutes = 0; minutes < 30; minutes += 1) await scene.pass(MINUTE_MS);
+  expect(board.calls).toHaveLength(6);
+  expect(await eventsOf(scene, question.id)).toMatchObject([
+    { type: "question.delivery_failed", channel: "board", why: "status 503" },
+    { type: "question.notified", channel: "board" },
+  ]);
+  await verify(scene);
+});
+
+test("Retry-After is honoured", async () => {
+  const { board, scene } = aScene();
+  await scene.ask();
+  board.failures.push({ ok: false, why: "status 429", retryAfterMs: 90 * SECOND_MS });
+  await scene.pass(0);
+  await scene.pass(80 * SECOND_MS);
+  expect(board.calls).toHaveLength(1);
+  await scene.pass(11 * SECOND_MS);
+  expect(board.calls).toHaveLength(2);
+});
+
+test("a channel that refuses for good is not tried again, and the card says why", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  board.failures.push({ ok: false, why: "the bot was blocked", isFinal: true });
+  await scene.pass(0);
+  await scene.pass(HOUR_MS);
+  expect(board.calls).toHaveLength(1);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([
+    { state: "failed", failure: { why: "the bot was blocked" } },
+  ]);
+  expect(await eventsOf(scene, question.id)).toMatchObject([{ type: "question.delivery_failed" }]);
+});
+
+test("a message that somebody deleted is sent again while its question waits", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  board.messages.clear();
+  await scene.engine.claim(question.id, ADA);
+  await scene.pass(0);
+  await scene.pass(SECOND_MS);
+  expect(board.calls).toEqual(["send", "edit", "send"]);
+  board.messages.clear();
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.pass(0);
+  await scene.pass(HOUR_MS);
+  expect(board.calls).toEqual(["send", "edit", "send", "edit"]);
+});
+
+test("reminders say told only where somebody is reminded, and a claim keeps them quiet", async () => {
+  const { board, scene } = aScene();
+  const { question, run } = await scene.ask({ timeout: "10h" });
+  await scene.pass(0);
+  await scene.pass(5 * HOUR_MS);
+  expect(board.reminders).toHaveLength(1);
+  await scene.engine.claim(question.id, ADA);
+  await scene.pass(4 * HOUR_MS);
+  await scene.pass(SECOND_MS);
+  expect(board.reminders).toHaveLength(1);
+  const events = (await scene.engine.readChain(run.id)).filter(({ event }) => event.type === "question.reminded");
+  expect(events.map(({ event }) => event.detail)).toEqual([{ told: true }, { told: false }]);
+});
+
+test("without a channel nobody is told, and nothing says otherwise", async () => {
+  const scene = new Scene();
+  const { question, run } = await scene.ask({ timeout: "10h", notify: [{ channel: "slack" }] });
+  await scene.pass(5 * HOUR_MS);
+  const events = (await scene.engine.readChain(run.id)).filter(({ event }) => event.type === "question.reminded");
+  expect(events.map(({ event }) => event.detail)).toEqual([{ told: false }]);
+  expect(await scene.engine.listDeliveries(question.id)).toEqual([]);
+});
+
+test("a channel outage of 72 hours loses nothing and keeps the schedule", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask({ timeout: "200h" });
+  for (let hours = 0; hours < 72; hours += 1) {
+    board.failures.splice(
+      0,
+      Infinity,
+      ...Array.from({ length: 20 }, () => ({ ok: false as const, why: "status 500" })),
+    );
+    await scene.pass(HOUR_MS);
+  }
+  board.failures.length = 0;
+  await scene.pass(2 * HOUR_MS);
+  expect(board.only.buttons).toHaveLength(2);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "sent" }]);
+});

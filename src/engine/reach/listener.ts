@@ -1,0 +1,108 @@
+import type { Channel, OpenChannel } from "../../core/channel/channel.ts";
+import { SECOND_MS } from "../../core/instant.ts";
+import type { Rules } from "../../core/rules.ts";
+import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
+import { type ReceiveDeps, receivePairing, receiveReply } from "./receive.ts";
+
+const RENEW_MS = 5 * SECOND_MS;
+/** How long to wait before another process's lease, or a channel that failed, is looked at again. */
+const PAUSES_MS = [SECOND_MS, 2 * SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS];
+/** A service that ends the connection at once must not be asked in a tight loop. */
+const RECONNECT_MS = 250;
+
+export interface ListenerDeps extends ReceiveDeps {
+  rules: Pick<Rules, "reach">;
+  openChannel: OpenChannel;
+  /** Names this process in leases. */
+  holder: () => string;
+  /** Reports a channel that cannot be listened to; it is tried again. */
+  onFailure: (channel: string, error: unknown) => void;
+}
+
+/** Listens for replies in all channels that have them; of several processes one listens to each channel. */
+export class Listeners {
+  readonly #deps: ListenerDeps;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(deps: ListenerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Listens until stopped. */
+  run(): Promise<void> {
+    const names = this.#deps.rules.reach.map(({ name }) => name);
+    this.#running ??= Promise.all(names.map((name) => this.#keepListening(name))).then(() => undefined);
+    return this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #keepListening(name: string) {
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        const channel = await this.#deps.openChannel(name);
+        if (!channel.listen) return;
+        const hasListened = await this.#listenOnce(channel);
+        failures = hasListened ? 0 : Math.min(failures + 1, 2);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        this.#deps.onFailure(name, error);
+      }
+      await pause(PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? RECONNECT_MS, signal);
+    }
+  }
+
+  /** Listens for as long as this process has the lease; false if another one has it. */
+  async #listenOnce(channel: Channel): Promise<boolean> {
+    const { store, holder } = this.#deps;
+    const lease = await takeListenerLease(store, channel.name, holder());
+    if (!lease) return false;
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, lost.signal]);
+    const timer = setInterval(() => void this.#renew(channel, lost), RENEW_MS);
+    try {
+      for await (const batch of channel.listen?.(lease.cursor, signal) ?? []) {
+        for (const request of batch.pairings) await receivePairing(this.#deps, channel, request);
+        for (const reply of batch.replies) await receiveReply(this.#deps, channel, reply);
+        // Everything of the batch is in the store: from here on it need not come again.
+        if (!(await saveCursor(store, channel.name, holder(), batch.cursor)) || signal.aborted) break;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      clearInterval(timer);
+      await endListenerLease(store, channel.name, holder());
+    }
+    return true;
+  }
+
+  async #renew(channel: Channel, lost: AbortController) {
+    try {
+      // Somebody else may have saved the cursor at this moment: only another holder ends the lease.
+      const isMine = await takeListenerLease(this.#deps.store, channel.name, this.#deps.holder());
+      if (!isMine && !(await this.#holds(channel))) lost.abort();
+    } catch (error) {
+      lost.abort();
+      this.#deps.onFailure(channel.name, error);
+    }
+  }
+
+  async #holds({ name }: Channel) {
+    return (await readListener(this.#deps.store, name))?.holder === this.#deps.holder();
+  }
+}
+
+/** Waits for this time, or until aborted. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => resolve(clearTimeout(timer)), { once: true });
+  });
+}

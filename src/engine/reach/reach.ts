@@ -1,0 +1,59 @@
+import { type ChannelState, type DeliveryStatus, deliveryStatus } from "../../core/channel/delivery-status.ts";
+import { parseDelivery } from "../../core/channel/delivery.ts";
+import type { Event } from "../../core/trail/event.ts";
+import type { QuestionId } from "../../core/id.ts";
+import type { Rules } from "../../core/rules.ts";
+import type { Store } from "../../store/store.ts";
+import type { ReachEngine } from "../engine.ts";
+import { readListener } from "./listener-lease.ts";
+
+/** How far back the trail is searched for what a channel last did. */
+const SEARCHED = 500;
+const MOST_JOBS = 1_000;
+
+type ReadStore = Pick<Store, "listEntries" | "readTrailPage" | "listJobs" | "readEntries" | "findEntry">;
+
+/** Deliveries and channels, as far as people may see them. */
+export class Reach implements ReachEngine {
+  readonly #store: ReadStore;
+  readonly #rules: Pick<Rules, "reach">;
+
+  constructor({ store, rules }: { store: ReadStore; rules: Pick<Rules, "reach"> }) {
+    this.#store = store;
+    this.#rules = rules;
+  }
+
+  async listDeliveries(id: QuestionId): Promise<DeliveryStatus[]> {
+    return (await this.#store.listEntries("delivery", id)).map((entry) => deliveryStatus(parseDelivery(entry)));
+  }
+
+  async listChannels(): Promise<ChannelState[]> {
+    const events = (await this.#store.readTrailPage({ limit: SEARCHED })).map(({ event }) => event);
+    const jobs = (await this.#store.listJobs(MOST_JOBS)).filter(({ kind }) => kind === "deliver");
+    const ids = jobs.map(({ key }) => key.slice(key.indexOf(":") + 1));
+    const waiting = (await this.#store.readEntries("delivery", ids)).map(parseDelivery);
+    return Promise.all(
+      this.#rules.reach.map(async ({ name }) => {
+        const sent = events.find((event) => event.type === "question.notified" && isOf(event, name));
+        const failed = events.find((event) => event.type === "question.delivery_failed" && isOf(event, name));
+        const isOver = failed !== undefined && sent !== undefined && sent.at > failed.at;
+        const listener = await readListener(this.#store, name);
+        return {
+          name,
+          lastSentAt: sent?.at,
+          lastFailure: failed && !isOver ? { why: whyOf(failed), at: failed.at } : undefined,
+          waiting: waiting.filter(({ channel }) => channel === name).length,
+          listenedUntil: listener?.until,
+        };
+      }),
+    );
+  }
+}
+
+function isOf({ detail }: Event, channel: string) {
+  return detail?.["channel"] === channel;
+}
+
+function whyOf({ detail }: Event) {
+  return typeof detail?.["why"] === "string" ? detail["why"] : "";
+}

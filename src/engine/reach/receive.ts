@@ -1,0 +1,159 @@
+import { findAddress } from "../../core/channel/announce.ts";
+import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
+import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
+import { questionMessage, sayHowToReply } from "../../core/channel/message.ts";
+import { readReply } from "../../core/channel/reply.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { later } from "../../core/instant.ts";
+import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import { parsePerson } from "../../core/people/person.ts";
+import { isPending } from "../../core/question/question.ts";
+import { Refusal, type RefusalCode } from "../../core/refusal.ts";
+import { redactor } from "../../core/secret/redact.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import type { Store } from "../../store/store.ts";
+import type { Decider } from "../decide.ts";
+import type { QuestionEngine } from "../engine.ts";
+import type { People } from "../people/people.ts";
+
+/** How many replies to one message are responded to; whoever needs more is not a person. */
+const MOST_RESPONSES = 5;
+/** Refusals that another attempt in the same place can get around. */
+const HELPED: ReadonlySet<RefusalCode> = new Set([
+  "no_such_option",
+  "ambiguous_answer",
+  "missing_items",
+  "answer_mismatch",
+  "empty_answer",
+  "outcome_not_accepted",
+  "bad_input",
+]);
+
+export interface ReceiveDeps {
+  store: Store;
+  decider: Decider;
+  questions: Pick<QuestionEngine, "answer" | "claim" | "snooze">;
+  people: Pick<People, "pairTelegram">;
+}
+
+/** The effect of a reply, and the words for its sender. */
+interface Taken {
+  text: string;
+  /** The sender would not learn it otherwise: the message does not show it. */
+  isNews: boolean;
+  isLate: boolean;
+}
+
+/**
+ * Applies a reply from a channel, once however often it comes, and responds where it was given. A reply that belongs to
+ * no message of ours changes nothing.
+ */
+export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<void> {
+  const delivery = await findDelivery(deps.store, channel, reply);
+  if (!delivery || delivery.handled.includes(reply.key)) return;
+  const by = await findSender(deps.store, channel, delivery, reply);
+  if (!by) return;
+  // The act comes first and is keyed: after a crash the channel brings the reply again, and it counts once.
+  const taken = await takeReply(deps, delivery, reply, by);
+  const isSilent = taken.isLate && delivery.isLateTold === true;
+  const isOver = delivery.responses >= MOST_RESPONSES;
+  const responds = (taken.isNews || reply.expectsResponse === true) && !isSilent && !isOver;
+  await remember(deps, delivery.id, (now) => ({
+    ...rememberReply(now, reply.key),
+    responses: now.responses + (responds && taken.isNews ? 1 : 0),
+    isLateTold: now.isLateTold === true || taken.isLate || undefined,
+  }));
+  if (responds) await channel.respond?.(reply.respondTo, taken.text);
+}
+
+/** Pairs an account with the person that its code was made for. */
+export async function receivePairing(deps: ReceiveDeps, channel: Channel, request: PairingRequest): Promise<void> {
+  try {
+    const person = await deps.people.pairTelegram(request.code, request.from);
+    await channel.respond?.(request.respondTo, `You are paired as ${person.id}. Questions of your agents come here.`);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    await channel.respond?.(request.respondTo, `${error.message}. Get a new one with: askd setup telegram`);
+  }
+}
+
+async function findDelivery(store: Store, channel: Channel, { token, outside }: Reply): Promise<Delivery | undefined> {
+  const id = token === undefined ? await findByMessage(store, channel, outside) : deliveryId(token);
+  const entry = id === undefined ? undefined : await store.findEntry("delivery", id);
+  const delivery = entry && parseDelivery(entry);
+  return delivery?.channel === channel.name ? delivery : undefined;
+}
+
+async function findByMessage(store: Store, channel: Channel, outside: string | undefined) {
+  const entry = outside === undefined ? undefined : await store.findEntry("outside", `${channel.name}:${outside}`);
+  const id = entry?.body["delivery"];
+  return typeof id === "string" ? id : undefined;
+}
+
+/** The person who replied: in a channel with accounts only the account that the message went to counts. */
+async function findSender(
+  store: Store,
+  { name, strength }: Channel,
+  { person }: Delivery,
+  { from }: Reply,
+): Promise<Actor | undefined> {
+  if (strength === undefined) return undefined;
+  const by: Actor = { scope: "human", id: person ?? name, channel: name, strength };
+  if (strength !== "person") return by;
+  const entry = person === undefined ? undefined : await store.findEntry("person", person);
+  const known = entry && parsePerson(entry);
+  return known && !known.removed && from !== undefined && findAddress(known, name) === from ? by : undefined;
+}
+
+async function takeReply(deps: ReceiveDeps, delivery: Delivery, reply: Reply, by: Actor): Promise<Taken> {
+  const { questionId: id } = delivery;
+  const read = await deps.decider.rows.read(id);
+  const key = `${delivery.channel}:${reply.key}`;
+  try {
+    const act = readReply(read.content, reply.text);
+    switch (act.do) {
+      case "claim":
+        await deps.questions.claim(id, by, { key });
+        return { text: "It is yours; reminders stop.", isNews: false, isLate: false };
+      case "snooze":
+        await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
+        return { text: `Snoozed for ${formatDuration(act.ms)}; the deadline stays.`, isNews: true, isLate: false };
+      default:
+        return sayTaken(await deps.questions.answer(id, { ...act.input, key }, by));
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return explain(error, read, deps);
+  }
+}
+
+function sayTaken({ question }: QuestionSnapshot): Taken {
+  if (!isPending(question)) return { text: "Thank you, your answer counts.", isNews: false, isLate: false };
+  const { need } = question.approvals;
+  const text = need > 1 ? `Your vote counts: ${question.votes.length} of ${need}.` : "Thank you.";
+  return { text, isNews: false, isLate: false };
+}
+
+/** Tells the truth about a refused reply, and how to answer if that is still possible here. */
+function explain(refusal: Refusal, read: QuestionSnapshot, { decider }: ReceiveDeps): Taken {
+  const { rules } = decider.at(SYSTEM);
+  const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules)) : undefined;
+  const elsewhere = refusal.code === "needs_person" || refusal.code === "needs_confirmation" ? refusal.hint : undefined;
+  const said = [refusal.message, how ?? elsewhere].filter((part) => part !== undefined).join(". ");
+  const isLate = refusal.code === "not_pending";
+  return { text: makeVisible(redactor([], rules.redact)(said)), isNews: true, isLate };
+}
+
+async function remember(
+  { decider, store }: ReceiveDeps,
+  id: string,
+  change: (now: Delivery) => Delivery,
+): Promise<void> {
+  await decider.retry(async () => {
+    const entry = await store.findEntry("delivery", id);
+    if (!entry) return true;
+    const committed = await decider.commit({ entries: [deliveryEntry(change(parseDelivery(entry)))] });
+    return committed.ok ? true : undefined;
+  });
+}

@@ -1,0 +1,108 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { BuiltScene } from "../built.ts";
+import { NtfyServer } from "./ntfy-server.ts";
+import { CHAT, TOKEN, TelegramServer } from "./telegram-server.ts";
+
+const WAIT = { timeout: 30_000, interval: 200 };
+
+async function withNtfy() {
+  const service = await NtfyServer.start({ isOpen: true });
+  onTestFinished(() => service.close());
+  const scene = new BuiltScene();
+  const set = (key: string, value: string) => scene.type("config", "set", "--user", key, value);
+  await set("channels.ntfy.url", service.base);
+  await set("channels.ntfy.topic", "askd-q-9f3k");
+  await set("channels.ntfy.reply_topic", "askd-a-7h2m");
+  return { service, scene };
+}
+
+async function jsonOf(scene: BuiltScene, ...argv: string[]): Promise<unknown> {
+  return JSON.parse((await scene.type(...argv, "--json")).stdout.toString());
+}
+
+test("a question that is asked with nothing running reaches a phone, is answered there, and everything says so", async () => {
+  const { service, scene } = await withNtfy();
+  const asked = await scene.type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached");
+  expect(asked.exit).toBe(0);
+  const id = asked.stdout.toString().trim();
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  expect(await jsonOf(scene, "channels")).toMatchObject([{ name: "ntfy", last_failure: null }]);
+  const shown = await scene.type("show", id);
+  expect(shown.stdout.toString()).toMatch(/Told: ntfy sent/);
+  await service.shown()[0]?.buttons[1]?.press();
+  await expect.poll(() => jsonOf(scene, "check", id), WAIT).toMatchObject({ status: "answered", answer: "Memcached" });
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("Answered by ntfy");
+  expect(await jsonOf(scene, "show", id)).toMatchObject({
+    questions: [{ notified_at: expect.any(String), deliveries: [{ channel: "ntfy", state: "closed" }] }],
+  });
+  expect(service.problems).toEqual([]);
+}, 120_000);
+
+test("in CI the command says that nobody is told, and with --wait it tells people itself", async () => {
+  const { service, scene } = await withNtfy();
+  const asked = await scene.typeWith({ CI: "1" }, "ask", "Deploy?", "-o", "yes", "-o", "no");
+  expect(asked.stderr).toMatch(/Nobody is told yet \(ntfy\).*askd worker/);
+  expect(service.shown()).toEqual([]);
+  const waiting = scene.typeWith({ CI: "1" }, "ask", "Release?", "-o", "yes", "-o", "no", "--wait", "40s");
+  await expect.poll(() => service.shown().some(({ text }) => text.includes("Release?")), WAIT).toBe(true);
+  await service
+    .shown()
+    .find(({ text }) => text.includes("Release?"))
+    ?.buttons[0]?.press();
+  expect(await waiting).toMatchObject({ exit: 0, stdout: Buffer.from("yes\n") });
+}, 120_000);
+
+test("a dry run shows exactly what would leave, and asks nothing", async () => {
+  const { service, scene } = await withNtfy();
+  const secret = "hunter2hunter2hunter2";
+  const shown = await scene.typeWith({ API_TOKEN: secret }, "ask", `Is ${secret} fine?`, "--dry-run", "--via", "ntfy");
+  expect(shown.exit).toBe(0);
+  expect(shown.stdout.toString()).toContain('"title": "Is [redacted] fine?"');
+  expect(shown.stdout.toString()).not.toContain(secret);
+  expect(service.shown()).toEqual([]);
+  expect(await jsonOf(scene, "list")).toEqual([]);
+}, 60_000);
+
+test("setup ntfy goes from nothing to an answered test question", async () => {
+  const service = await NtfyServer.start({ isOpen: true });
+  onTestFinished(() => service.close());
+  const scene = new BuiltScene();
+  const setUp = scene.type("setup", "ntfy", "--server", service.base);
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  await service.shown()[0]?.buttons[0]?.press();
+  const { exit, stderr } = await setUp;
+  expect(stderr).toMatch(/subscribe to: askd-q-[0-9a-f]{32}/);
+  expect(stderr).toContain("It works.");
+  expect(exit).toBe(0);
+}, 120_000);
+
+test("setup telegram pairs an account and asks a test question there", async () => {
+  const service = await TelegramServer.start();
+  onTestFinished(() => service.close());
+  const scene = new BuiltScene();
+  const file = join(scene.home, "token");
+  writeFileSync(file, TOKEN, { mode: 0o600 });
+  const setUp = scene.follow("setup", "telegram", "--token-file", file, "--server", service.base);
+  await expect.poll(() => setUp.stderr(), WAIT).toMatch(/start=[\w-]+/);
+  await service.say(`/start ${/start=([\w-]+)/.exec(setUp.stderr())?.[1] ?? ""}`, CHAT);
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  await service.shown()[0]?.buttons[0]?.press();
+  expect(await setUp.ended).toMatchObject({ exit: 0, stderr: expect.stringContaining("It works.") });
+  expect(setUp.stderr()).not.toContain(TOKEN);
+  expect(service.problems).toEqual([]);
+}, 120_000);
+
+test("a bad token is said in plain words", async () => {
+  const service = await TelegramServer.start();
+  onTestFinished(() => service.close());
+  const scene = new BuiltScene();
+  const file = join(scene.home, "token");
+  writeFileSync(file, "999:wrongwrongwrongwrongwrong", { mode: 0o600 });
+  await scene.type("setup", "telegram", "--token-file", file, "--server", service.base, "--no-test");
+  const { exit, stderr } = await scene.type("test", "telegram");
+  expect(exit).not.toBe(0);
+  expect(stderr).toMatch(/Unauthorized|refuses/);
+  expect(stderr).not.toContain("wrongwrong");
+}, 60_000);

@@ -1,0 +1,500 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SYSTEM } from "../../src/core/people/actor.ts";
+import type { QuestionId } from "../../src/core/id.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../../src/core/instant.ts";
+import type { Rules } from "../../src/core/rules.ts";
+import { ADA } from "../builders.ts";
+import { Scene, said } from "../scene.ts";
+import type { Counterpart } from "./counterpart.ts";
+import { CHAT } from "./telegram-server.ts";
+
+const WAIT_MS = 10_000;
+const SECRET = "hunter2hunter2hunter2";
+const HOSTILE = [
+  "<!channel> <@U123> @everyone @here #123 </b><script>alert(1)</script> &amp; <b>",
+  "\u202eevil\u202c \u200bzero ]]> %s ${x} {{y}} `code` *bold* _it_",
+];
+
+/** The abilities of a channel, which decide the cases that apply. */
+export interface ChannelTraits {
+  /** People can answer there. */
+  replies: boolean;
+  /** A reply proves who sent it. */
+  provesPeople: boolean;
+  /** Replies may be in one's own words. */
+  hasWords: boolean;
+  /** The service acts on mentions in a text. */
+  hasMentions: boolean;
+}
+
+/** The cases that every channel passes, against a service on loopback that rejects what the real one would. */
+export function channelSuite(name: string, traits: ChannelTraits, start: () => Promise<Counterpart>): void {
+  describe(`the channel ${name}`, () => {
+    let service: Counterpart;
+    let scene: Scene;
+    const scenes: Scene[] = [];
+
+    beforeEach(async () => {
+      service = await start();
+      scene = await aScene();
+    });
+
+    afterEach(async () => {
+      for (const each of scenes.splice(0)) await each.engine.stop();
+      await service.close();
+      expect(service.problems).toEqual([]);
+    });
+
+    async function aScene(over: Partial<Rules> = {}, store?: Scene["store"]) {
+      const rules = { reach: [service.reach], personChannel: traits.provesPeople, ...over };
+      const made = new Scene({
+        rules,
+        openChannel: () => Promise.resolve(service.channel),
+        ...(store && { store: () => store }),
+      });
+      scenes.push(made);
+      if (!store) await made.engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
+      return made;
+    }
+
+    async function asked(raw: Record<string, unknown> = {}) {
+      const before = service.requests();
+      const { question } = await scene.ask(raw);
+      await scene.pass(0);
+      // A listening engine may send it itself.
+      await expect.poll(() => service.requests(), { timeout: WAIT_MS }).toBeGreaterThan(before);
+      return question;
+    }
+
+    async function shownText() {
+      await scene.pass(0);
+      return (service.shown().at(-1)?.text ?? "").replaceAll("\u2060", "");
+    }
+
+    function labels() {
+      return (service.shown().at(-1)?.buttons ?? [])
+        .map(({ label }) => label)
+        .filter((label) => /^[A-Z]+\) /.test(label));
+    }
+
+    async function press(label: string) {
+      const button = service
+        .shown()
+        .at(-1)
+        ?.buttons.find((each) => each.label.startsWith(label));
+      if (!button) throw new Error(`there is no button ${label}: ${labels().join(", ")}`);
+      await button.press();
+    }
+
+    function listen() {
+      void scene.engine.work();
+    }
+
+    async function statusOf(id: QuestionId) {
+      return (await scene.engine.read(id)).question.status;
+    }
+
+    test("a question is asked, with its options, deadline and run", async () => {
+      await asked();
+      const text = await shownText();
+      for (const part of ["Redis or Memcached?", "A) Redis", "B) Memcached", "By 2026-01-02 12:00 UTC", "#1"])
+        expect(text).toContain(part);
+      expect(service.shown()).toHaveLength(1);
+    });
+
+    test("a question in one's own words is asked", async () => {
+      await asked({ question: "What is the name of the queue?", options: [] });
+      expect(await shownText()).toContain("What is the name of the queue?");
+      expect(labels()).toEqual([]);
+    });
+
+    test("answered elsewhere, the message says who, where and what, and has no choices", async () => {
+      const { id } = await asked();
+      await scene.engine.answer(id, said("2"), ADA);
+      expect(await shownText()).toContain("Answered by ada (cli): Memcached");
+      expect(labels()).toEqual([]);
+    });
+
+    test("cancelled, the message says so", async () => {
+      const { id } = await asked();
+      await scene.engine.cancel(id, { reason: "not needed any more" }, ADA);
+      expect(await shownText()).toContain("Cancelled by ada (cli): not needed any more");
+      expect(labels()).toEqual([]);
+    });
+
+    test("expired, the message says what happened", async () => {
+      await asked({ timeout: "1h", on_timeout: "skip" });
+      await scene.pass(HOUR_MS);
+      expect(await shownText()).toContain("Nobody answered in time; the run skips");
+      expect(labels()).toEqual([]);
+    });
+
+    test("escalated, the message shows it or stays as it is, and can still be answered", async () => {
+      const { id } = await asked({ on_timeout: { type: "escalate", steps: [{ after: "1h", to: ["lena"] }] } });
+      await scene.engine.escalate(id, ADA);
+      expect(await shownText()).toContain("By 2026-01-01 13:00 UTC");
+      expect(service.shown()).toHaveLength(1);
+    });
+
+    test("extended, the message shows the new deadline", async () => {
+      const { id } = await asked();
+      await scene.engine.extend(id, HOUR_MS, ADA);
+      expect(await shownText()).toContain("By 2026-01-02 13:00 UTC");
+    });
+
+    test("claimed and released, there is still one message", async () => {
+      const { id } = await asked();
+      await scene.engine.claim(id, ADA);
+      await shownText();
+      await scene.engine.release(id, ADA);
+      await shownText();
+      expect(service.shown()).toHaveLength(1);
+    });
+
+    test("a correction or an answer that is taken back is shown", async () => {
+      const { id } = await asked();
+      await scene.engine.answer(id, said("1", { undoMs: 5000 }), ADA);
+      expect(await shownText()).toContain("has just answered: Redis");
+      expect(labels()).toEqual([]);
+      await scene.engine.undo(id, ADA);
+      expect(await shownText()).not.toContain("has just answered");
+    });
+
+    test("two questions have two messages", async () => {
+      await asked();
+      await asked({ question: "Which port?", options: ["80", "443"] });
+      expect(service.everythingSent()).toContain("Which port?");
+      expect(service.everythingSent()).toContain("Redis or Memcached?");
+    });
+
+    test("a reminder comes at half of the time, and none once somebody is on it", async () => {
+      const { id } = await asked({ timeout: "10h" });
+      await scene.pass(5 * HOUR_MS);
+      const count = service.requests();
+      expect(service.everythingSent()).toContain("Reminder 1");
+      await scene.engine.claim(id, ADA);
+      await scene.pass(0);
+      const claimed = service.requests();
+      await scene.pass(4 * HOUR_MS);
+      expect(service.requests()).toBe(claimed);
+      expect(claimed).toBeLessThanOrEqual(count + 1);
+    });
+
+    test("429 with Retry-After waits as long as it says", async () => {
+      service.fail({ status: 429, retryAfterS: 40 });
+      await asked();
+      await scene.pass(30 * SECOND_MS);
+      expect(service.shown()).toHaveLength(0);
+      await scene.pass(15 * SECOND_MS);
+      expect(service.shown()).toHaveLength(1);
+    });
+
+    test("5xx for an hour loses nothing, is reported once, and ends in one message", async () => {
+      service.fail({ status: 503 }, 200);
+      const { id } = await asked();
+      for (let minutes = 0; minutes < 60; minutes += 1) await scene.pass(60 * SECOND_MS);
+      const [delivery] = await scene.engine.listDeliveries(id);
+      expect(delivery).toMatchObject({ state: "due" });
+      expect(delivery?.failure?.why).toMatch(/503|Internal/);
+      expect(service.requests()).toBeLessThan(10);
+      service.recover();
+      await scene.pass(HOUR_MS);
+      await scene.pass(HOUR_MS);
+      expect(service.shown()).toHaveLength(1);
+      const types = await chainOf(id);
+      expect(types.filter((type) => type === "question.delivery_failed")).toHaveLength(1);
+      expect(types.filter((type) => type === "question.notified")).toHaveLength(1);
+    });
+
+    test("a failing channel never keeps a question from being answered", async () => {
+      service.fail({ status: 500 }, 5);
+      const { id } = await asked();
+      await scene.engine.answer(id, said("1"), ADA);
+      expect(await statusOf(id)).toBe("answered");
+    });
+
+    test("a restart in the middle goes on where it was, with one message", async () => {
+      const { question } = await scene.ask();
+      const second = await aScene({}, scene.store);
+      await Promise.all([scene.engine.doDue(), second.engine.doDue()]);
+      await scene.pass(60 * SECOND_MS);
+      expect(service.requests()).toBe(1);
+      await second.engine.answer(question.id, said("1"), ADA);
+      await second.engine.doDue();
+      expect(service.shown()).toHaveLength(1);
+      expect(await shownText()).toContain("Answered by ada");
+    });
+
+    test.each([100, 1_900, 3_900, 4_096, 5_000, 16_000])(
+      "a question of %i characters is within every limit",
+      async (length) => {
+        const options = Array.from({ length: 5 }, (_, index) => `Option ${index} ${"x".repeat(80)}`);
+        await asked({ question: "ä".repeat(Math.floor(length / 2)), options, context: "c".repeat(length) });
+        expect(await shownText()).toContain("ää");
+      },
+    );
+
+    test("fifty options with long labels are within every limit", async () => {
+      const options = Array.from({ length: 50 }, (_, index) => `Option number ${index} ${"&<>é".repeat(20)}`);
+      await asked({ options });
+      expect(service.shown()).toHaveLength(1);
+    });
+
+    test.each(HOSTILE)("hostile text mentions nobody and is only text: %j", async (text) => {
+      await asked({ question: text, options: [text.slice(0, 60), "No"], context: text });
+      const all = service.everythingSent();
+      expect(all).not.toMatch(/\u202e|\u200b/);
+      if (traits.hasMentions) expect(all).not.toMatch(/@everyone|@here|<!channel>|<@U/);
+      expect(service.shown()).toHaveLength(1);
+    });
+
+    test("secrets of the asker never leave, in the question, in options or in an answer", async () => {
+      const input = scene.input({
+        question: `Is ${SECRET} right?`,
+        options: [`use ${SECRET}`, "no"],
+        context: `k=${SECRET}`,
+      });
+      const { question } = await scene.engine.ask(input, ADA, { secrets: [SECRET] });
+      await scene.pass(0);
+      await scene.engine.answer(question.id, said("1"), ADA);
+      await scene.pass(0);
+      expect(service.everythingSent()).toContain("[redacted]");
+      expect(service.everythingSent()).not.toContain(SECRET);
+    });
+
+    test("known forms of secrets and configured patterns never leave", async () => {
+      scene = await aScene({ redact: [/ACME-\d+/gu] });
+      await asked({ question: "Use ghp_0123456789abcdefghijABCDEFGHIJ012345 for ACME-4711?", options: ["yes", "no"] });
+      expect(service.everythingSent()).not.toMatch(/ghp_0123|ACME-4711/);
+    });
+
+    test("an approval whose command is cut has no button that approves", async () => {
+      const tool = { name: "Bash", input: { command: `rm -rf ${"x".repeat(6_000)}` } };
+      await asked({ kind: "approval", tool });
+      expect(labels()).not.toContain("A) Allow");
+    });
+
+    test("an approval whose command is redacted has no button that approves", async () => {
+      const tool = {
+        name: "Bash",
+        input: { command: "curl -H 'Authorization: Bearer ghp_0123456789abcdefghijABCDEFGHIJ012345' x" },
+      };
+      await asked({ kind: "approval", tool });
+      expect(labels()).not.toContain("A) Allow");
+    });
+
+    test("everything that was done is in the trail and verifies", async () => {
+      const { id } = await asked();
+      await scene.engine.answer(id, said("1"), ADA);
+      await scene.pass(0);
+      expect((await scene.engine.verify()).problems).toEqual([]);
+    });
+
+    if (traits.replies) replyCases();
+
+    function replyCases() {
+      test("an approval that is wholly visible has both buttons, and can be allowed there", async () => {
+        listen();
+        const { id } = await asked({ kind: "approval", tool: { name: "Bash", input: { command: "ls" } }, risk: "low" });
+        expect(labels()).toEqual(["A) Allow", "B) Deny"]);
+        await press("A)");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+      });
+
+      test("answered there, it counts once, with the person and the channel", async () => {
+        listen();
+        const { id } = await asked();
+        await press("B)");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+        const { question } = await scene.engine.read(id);
+        expect(question).toMatchObject({
+          answer: {
+            by: { id: "mika", channel: service.reach.name, strength: traits.provesPeople ? "person" : "bearer" },
+          },
+        });
+        await expect.poll(shownText, { timeout: WAIT_MS }).toContain("Answered by mika");
+      });
+
+      test("the same act delivered again counts once and is not responded to", async () => {
+        listen();
+        const { id } = await asked();
+        await press("B)");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+        await service.repeat?.();
+        await settle();
+        const events = await chainOf(id);
+        expect(events.filter((type) => type === "question.answered")).toHaveLength(1);
+      });
+
+      test("a late reply is told the truth, once", async () => {
+        listen();
+        const { id } = await asked();
+        const button = service.shown().at(-1)?.buttons[0];
+        await scene.engine.answer(id, said("2"), ADA);
+        await button?.press();
+        await expect.poll(() => service.responses().join(), { timeout: WAIT_MS }).toContain("already answered by ada");
+        await button?.press();
+        await button?.press();
+        await settle();
+        expect(service.responses()).toHaveLength(1);
+        expect(await chainOf(id)).toContain("question.late_reply");
+        expect((await scene.engine.read(id)).question).toMatchObject({ answer: { by: { id: "ada" } } });
+      });
+
+      test("an act that belongs to no message of ours changes nothing", async () => {
+        listen();
+        const { id } = await asked();
+        await service.forge?.();
+        await settle();
+        expect(await statusOf(id)).toBe("pending");
+        expect(service.responses()).toEqual([]);
+      });
+
+      test("replies that came while nobody listened are read later", async () => {
+        const { id } = await asked();
+        await press("A)");
+        listen();
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+      });
+
+      test("two processes do not fight over one service: one listens, and the other takes over", async () => {
+        const second = await aScene({}, scene.store);
+        listen();
+        void second.engine.work();
+        const { id } = await asked();
+        await scene.engine.stop();
+        scenes.splice(scenes.indexOf(scene), 1);
+        await press("A)");
+        await expect
+          .poll(async () => (await second.engine.read(id)).question.status, { timeout: 2 * WAIT_MS })
+          .toBe("answered");
+      }, 60_000);
+
+      test("high risk is closed there only if a reply proves who sent it", async () => {
+        listen();
+        const { id } = await asked({ risk: "high" });
+        expect(labels()).toHaveLength(traits.provesPeople ? 2 : 0);
+        if (!traits.provesPeople) return;
+        await press("A)");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+      });
+
+      test("several items and multi-select have no buttons that could answer only a part", async () => {
+        await asked({ question: "Which?", options: ["a", "b"], multiple: true });
+        expect(labels()).toEqual([]);
+        await asked({
+          items: [
+            { text: "One?", options: ["a", "b"] },
+            { text: "Two?", options: ["c", "d"] },
+          ],
+          question: undefined,
+          options: undefined,
+        });
+        expect(labels()).toEqual([]);
+      });
+
+      test("a veto and a vote are counted, and the message says how many are missing", async () => {
+        listen();
+        await scene.know("lena");
+        const { id } = await asked({ approvals: { need: 2, from: ["mika", "lena"] } });
+        await press("A)");
+        await expect
+          .poll(async () => (await scene.engine.read(id)).question.votes.length, { timeout: WAIT_MS })
+          .toBe(1);
+        await expect.poll(shownText, { timeout: WAIT_MS }).toContain("1 of 2");
+        expect(await statusOf(id)).toBe("pending");
+      });
+
+      test("a bad token is reported at once, and works as soon as it is put right", async () => {
+        const good = service.channel;
+        service.channel = service.withBadToken?.() ?? good;
+        const { id } = await asked();
+        expect(await scene.engine.listDeliveries(id)).toMatchObject([{ state: "due" }]);
+        expect(await chainOf(id)).toContain("question.delivery_failed");
+        service.channel = good;
+        await scene.pass(DAY_MS / 24);
+        expect(service.shown()).toHaveLength(1);
+      });
+
+      test("the settings can be checked", async () => {
+        expect(await service.channel.verify()).not.toBe("");
+        await expect(service.withBadToken?.().verify()).rejects.toThrow(/token|Unauthorized/);
+      });
+
+      if (traits.hasWords) wordCases();
+    }
+
+    function wordCases() {
+      test("an option by its label, with a reason below it", async () => {
+        listen();
+        const { id } = await asked();
+        await service.say?.("memcached\nit is there already");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+        expect((await scene.engine.read(id)).question).toMatchObject({
+          answer: { items: { "1": { values: ["Memcached"] } }, note: "it is there already" },
+        });
+      });
+
+      test("an answer in one's own words", async () => {
+        listen();
+        const { id } = await asked();
+        await service.say?.("neither, use the file system");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+      });
+
+      test("an invalid reply gets one helpful response, and the question waits", async () => {
+        listen();
+        const { id } = await asked({ allow_text: false });
+        await service.say?.("perhaps");
+        await expect.poll(() => service.responses().length, { timeout: WAIT_MS }).toBe(1);
+        expect(service.responses()[0]).toContain("Reply with A, B");
+        expect(await statusOf(id)).toBe("pending");
+      });
+
+      test("a program that replies in a loop is not responded to for ever", async () => {
+        listen();
+        await asked({ allow_text: false });
+        for (let count = 0; count < 12; count += 1) await service.say?.(`nonsense ${count}`);
+        await settle();
+        await settle();
+        expect(service.responses().length).toBeLessThanOrEqual(5);
+      });
+
+      test("claim, snooze, you decide and asking back", async () => {
+        listen();
+        const first = await asked();
+        await service.say?.("claim");
+        await expect
+          .poll(async () => (await scene.engine.read(first.id)).question.claim?.by.id, { timeout: WAIT_MS })
+          .toBe("mika");
+        await service.say?.("snooze 2h");
+        await expect
+          .poll(async () => (await scene.engine.read(first.id)).question.snoozedUntil, { timeout: WAIT_MS })
+          .toBeDefined();
+        await service.say?.("you decide");
+        await expect.poll(() => statusOf(first.id), { timeout: WAIT_MS }).toBe("answered");
+        expect((await scene.engine.read(first.id)).question).toMatchObject({ answer: { outcome: "decide" } });
+      });
+
+      test("a message that a person deleted is sent again while its question waits", async () => {
+        if (!service.deleteMessages) return;
+        const { id } = await asked();
+        service.deleteMessages();
+        await scene.engine.extend(id, HOUR_MS, ADA);
+        await scene.pass(0);
+        await scene.pass(SECOND_MS);
+        expect(service.shown()).toHaveLength(1);
+      });
+    }
+
+    async function chainOf(id: QuestionId) {
+      const { run } = await scene.engine.read(id);
+      return (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    }
+  });
+}
+
+/** Gives a listener the time to do what it must not do. */
+function settle() {
+  return new Promise((resolve) => setTimeout(resolve, 300));
+}

@@ -1,0 +1,44 @@
+import type { Channel } from "../../src/core/channel/channel.ts";
+import type { ReachChannel } from "../../src/core/rules.ts";
+
+/** A message as a person sees it in a channel. */
+export interface ShownMessage {
+  text: string;
+  buttons: Array<{ label: string; press(): Promise<void> }>;
+}
+
+/** A planned failure of the next request. */
+export interface PlannedFailure {
+  status: number;
+  retryAfterS?: number;
+}
+
+/** The service on the other side of a channel, on loopback; it rejects what the real one would. */
+export interface Counterpart {
+  channel: Channel;
+  reach: ReachChannel;
+  /** The messages about questions that are there now, oldest first. */
+  shown(): ShownMessage[];
+  /** Everything that left for the service, as text. */
+  everythingSent(): string;
+  /** The words that people got in response to a reply. */
+  responses(): string[];
+  /** Requests that the real service would refuse; empty in the end. */
+  problems: string[];
+  fail(failure: PlannedFailure, times?: number): void;
+  /** Ends the planned failures. */
+  recover(): void;
+  /** The number of requests that carried a message. */
+  requests(): number;
+  /** Replies in the person's own words, where the channel has that. */
+  say?(text: string): Promise<void>;
+  /** Brings the last act of the person again. */
+  repeat?(): Promise<void>;
+  /** Brings an act that nobody's message asked for. */
+  forge?(): Promise<void>;
+  /** A person deletes the messages, where the service tells of that. */
+  deleteMessages?(): void;
+  /** The channel with a token that the service does not know, where it has tokens. */
+  withBadToken?(): Channel;
+  close(): Promise<void>;
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { Webhook } from "standardwebhooks";
+import { z } from "zod";
+import { webhookChannel } from "../../src/channels/webhook/webhook.ts";
+import type { Channel } from "../../src/core/channel/channel.ts";
+import type { WebhookFormat } from "../../src/core/channel/channel-settings.ts";
+import type { Counterpart, ShownMessage } from "./counterpart.ts";
+import { LoopbackServer, type LoopbackRequest, OUTBOUND } from "./loopback-server.ts";
+
+const SECRET = `whsec_${randomBytes(24).toString("base64")}`;
+
+const Standard = z.strictObject({
+  type: z.enum(["question.asked", "question.changed", "question.reminded"]),
+  data: z.strictObject({
+    question: z.looseObject({ id: z.string(), title: z.string(), status: z.enum(["open", "closed"]) }),
+    run: z.string(),
+    text: z.string().max(4_000),
+    is_whole: z.boolean(),
+  }),
+});
+const Slack = z.strictObject({
+  text: z.string().min(1).max(4_000),
+  unfurl_links: z.literal(false),
+  unfurl_media: z.literal(false),
+});
+const Discord = z.strictObject({
+  content: z.string().min(1).max(2_000),
+  allowed_mentions: z.strictObject({ parse: z.tuple([]) }),
+});
+const Teams = z.strictObject({
+  type: z.literal("message"),
+  attachments: z.tuple([
+    z.strictObject({
+      contentType: z.literal("application/vnd.microsoft.card.adaptive"),
+      content: z.strictObject({
+        type: z.literal("AdaptiveCard"),
+        version: z.string(),
+        body: z.tuple([z.strictObject({ type: z.literal("TextBlock"), text: z.string().min(1), wrap: z.boolean() })]),
+      }),
+    }),
+  ]),
+});
+
+/** A receiver of webhooks: it checks the signature, or the form of the chat service, and keeps the last of each question. */
+export class WebhookServer implements Counterpart {
+  readonly reach = { name: "webhook", person: undefined, isPersonal: false };
+  readonly channel: Channel;
+  readonly #server: LoopbackServer;
+  readonly #format: WebhookFormat;
+  readonly #seen = new Map<string, string>();
+  #requests = 0;
+
+  static async start(format: WebhookFormat): Promise<WebhookServer> {
+    const server = new LoopbackServer();
+    const webhook = new WebhookServer(server, await server.listen(), format);
+    server.handle = (request, response) => webhook.handle(request, response);
+    return webhook;
+  }
+
+  private constructor(server: LoopbackServer, base: string, format: WebhookFormat) {
+    this.#server = server;
+    this.#format = format;
+    const settings = { readUrl: () => `${base}/hook`, format, readSecret: () => SECRET };
+    this.channel = webhookChannel(settings, OUTBOUND);
+  }
+
+  get problems(): string[] {
+    return this.#server.problems;
+  }
+
+  shown(): ShownMessage[] {
+    return [...this.#seen.values()].map((text) => ({ text, buttons: [] }));
+  }
+
+  everythingSent(): string {
+    return this.#server.bodies.join("\n");
+  }
+
+  responses(): string[] {
+    return [];
+  }
+
+  requests(): number {
+    return this.#requests;
+  }
+
+  recover(): void {
+    this.#server.failures.length = 0;
+  }
+
+  fail(failure: { status: number; retryAfterS?: number }, times = 1): void {
+    for (let count = 0; count < times; count += 1) this.#server.failures.push(failure);
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+
+  handle({ headers, text }: LoopbackRequest, response: ServerResponse): void {
+    this.#requests += 1;
+    this.#server.bodies.push(text);
+    const failure = this.#server.failures.shift();
+    if (failure) {
+      const after = failure.retryAfterS === undefined ? {} : { "retry-after": String(failure.retryAfterS) };
+      return void response.writeHead(failure.status, after).end();
+    }
+    try {
+      this.#keep(text, headers as Record<string, string>);
+      response.writeHead(204).end();
+    } catch (error) {
+      this.problems.push(String(error));
+      response.writeHead(400).end();
+    }
+  }
+
+  #keep(text: string, headers: Record<string, string>): void {
+    const body: unknown = JSON.parse(text);
+    if (this.#format !== "standard") {
+      this.#seen.set(this.#format, readText(this.#format, body));
+      return;
+    }
+    new Webhook(SECRET).verify(text, headers);
+    const { data, type } = Standard.parse(body);
+    if (type !== "question.reminded") this.#seen.set(data.question.id, data.text);
+  }
+}
+
+function readText(format: Exclude<WebhookFormat, "standard">, body: unknown) {
+  if (format === "slack") return Slack.parse(body).text;
+  if (format === "discord") return Discord.parse(body).content;
+  return Teams.parse(body).attachments[0].content.body[0].text;
+}
