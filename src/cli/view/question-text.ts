@@ -1,7 +1,8 @@
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
 import { type Content, type Item, recommendedOption } from "../../core/question/content.ts";
-import type { Question } from "../../core/question/question.ts";
+import { consequenceAt } from "../../core/people/inbox.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
 import { describePolicy } from "../../core/question/timeout.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { quoted } from "./run-text.ts";
@@ -28,14 +29,25 @@ export function offersOther({ allowText, options }: Item): boolean {
 }
 
 /** `due in 5h 12m, then uses "Redis"`; undefined without a deadline. */
-export function sayDue(
-  { question, content }: Pick<QuestionSnapshot, "question" | "content">,
-  now: Instant,
-): string | undefined {
-  if (question.dueAt === undefined) return undefined;
-  const leftMs = msBetween(now, question.dueAt);
+export function sayDue(read: Pick<QuestionSnapshot, "question" | "content">, now: Instant): string | undefined {
+  const silence = findConsequence(read);
+  if (!silence) return undefined;
+  const leftMs = msBetween(now, silence.at);
   const due = leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now";
-  return `${due}, then ${sayThen(question, content)}`;
+  return `${due}, then ${silence.then}`;
+}
+
+/** When silence has a consequence, and which; undefined if it has none. */
+export function findConsequence({
+  question,
+  content,
+}: Pick<QuestionSnapshot, "question" | "content">): { at: Instant; then: string } | undefined {
+  const hold = isPending(question) ? question.hold : undefined;
+  const at = isPending(question) ? consequenceAt(question) : question.dueAt;
+  if (at === undefined) return undefined;
+  // An agent that proceeds by itself closes the question, so the later deadline never comes.
+  const isLeftToAgent = hold?.after === "proceed" && at === hold.until;
+  return { at, then: isLeftToAgent ? "the agent proceeds without an answer" : sayThen(question, content) };
 }
 
 /** The action at the deadline, with the label of the default. */

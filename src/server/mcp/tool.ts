@@ -5,7 +5,7 @@ import { describeIssue } from "../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine } from "../../core/text/foreign-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { answerText } from "../../core/answer/match.ts";
+import { valuesOf } from "../../core/api/view.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { approve, askHuman, askOnly } from "./ask.ts";
@@ -181,7 +181,7 @@ function viewAnswer({ question, content }: QuestionSnapshot): Record<string, unk
   if (!answer) return { status: question.status };
   return {
     status: question.status,
-    answer: answer.outcome === "answer" ? answerText(content, answer.items) : (answer.note ?? answer.outcome),
+    answer: answer.outcome === "answer" ? valuesOf(answer, content).join("\n") : (answer.note ?? answer.outcome),
     answeredBy: actorName(answer.by),
     answeredAt: answer.at,
     ...viewHow(question, answer),

@@ -15,13 +15,14 @@ import { sayAgent } from "../../view/agent-name.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
-import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { choicesOf, findConsequence } from "../../view/question-text.ts";
 import {
   UNVERIFIED,
   argumentOf,
   sayBy,
   sayCost,
   sayFact,
+  sayIssue,
   sayLogin,
   sayMayHaveAsked,
   sayRun,
@@ -76,6 +77,7 @@ function runLines(view: ShowView, pending: Question | undefined) {
   const held = pending && isPending(pending) ? pending : undefined;
   const away = machines && findAwayMachine(run, machines);
   const session = findAgentSession(run);
+  const issue = view.questions.at(-1)?.question.issue ?? run.issue;
   const agent =
     run.agent === "none"
       ? undefined
@@ -87,6 +89,7 @@ function runLines(view: ShowView, pending: Question | undefined) {
     ["External id", run.externalId],
     ["Repository", run.repo && sayFact(run, "repo", run.repo)],
     ["Branch", run.branch],
+    ["Of issue", issue && sayIssue(issue)],
     ["Labels", run.labels.length > 0 ? sayFact(run, "labels", run.labels.join(", ")) : undefined],
     ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
@@ -95,6 +98,8 @@ function runLines(view: ShowView, pending: Question | undefined) {
     ["Cost", usage && (usage.costUsd === undefined ? "unknown" : sayCost(usage.costUsd))],
     ["Agent", agent],
     ["Summary", run.result?.summary],
+    ["Details", run.result?.details],
+    ...(run.result?.issues ?? []).map((issue) => ["Issue", issue] as const),
     ...more,
   ];
   return [
@@ -164,11 +169,11 @@ function leanLine(question: Question, content: Content) {
   return [`${lean}${risk}`];
 }
 
-function dueLine({ question, content }: QuestionSnapshot, { now, ahead }: ShowView) {
-  if (question.dueAt === undefined) return ["No deadline."];
-  const leftMs = Math.max(0, msBetween(now, question.dueAt));
-  const clock = sayClock(question.dueAt, now, ahead);
-  return [`Due ${clock} (in ${formatDuration(leftMs)}), then ${sayThen(question, content)}.`];
+function dueLine(read: QuestionSnapshot, { now, ahead }: ShowView) {
+  const silence = findConsequence(read);
+  if (!silence) return ["No deadline."];
+  const leftMs = Math.max(0, msBetween(now, silence.at));
+  return [`Due ${sayClock(silence.at, now, ahead)} (in ${formatDuration(leftMs)}), then ${silence.then}.`];
 }
 
 /** The claim, the assignment and the snooze of a question. */
