@@ -8,7 +8,7 @@ import { sayAgent } from "../../view/agent-name.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
 import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
-import { sayThen } from "../../view/question-text.ts";
+import { findConsequence } from "../../view/question-text.ts";
 import { refOf, sayBy, sayCost, sayFact } from "../../view/run-text.ts";
 import { type QuestionCard, type NextState, currentStep } from "./next-state.ts";
 import { type StepChoice, type PickedChoice, type AnswerStep, sayPicks } from "./answer-step.ts";
@@ -65,11 +65,11 @@ export function headlineLines(state: NextState, { style }: CardPen): string[] {
 export function clockLines(state: NextState, { style, ahead }: CardPen): string[] {
   const { card, now } = state;
   if (!card) return [];
-  const { question, content } = card.read;
-  const due = question.dueAt;
-  const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
-  const left = due === undefined ? "" : formatDuration(Math.max(0, msBetween(now, due)));
-  const clock = due === undefined ? "no deadline" : `due ${sayClock(due, now, ahead)} (${left}), then ${then}`;
+  const { question } = card.read;
+  const due = findConsequence(card.read);
+  const then = due?.then.replace(/^uses "(.*)"$/s, "uses $1");
+  const left = due && formatDuration(Math.max(0, msBetween(now, due.at)));
+  const clock = due ? `due ${sayClock(due.at, now, ahead)} (${left}), then ${then}` : "no deadline";
   const sentences = [
     `waiting ${sayAge(Math.max(0, msBetween(question.askedAt, now)))}, ${clock}.`,
     ...(isPending(question) && question.hold ? ["The agent is waiting for it now."] : []),

@@ -8,7 +8,7 @@ import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { textWidth, wrap } from "../../terminal/terminal.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
-import { sayThen } from "../../view/question-text.ts";
+import { findConsequence } from "../../view/question-text.ts";
 import { refOf, sayBy, sayFact } from "../../view/run-text.ts";
 import { sayLeft } from "./next.ts";
 import { EffectRunner } from "./effect-runner.ts";
@@ -252,10 +252,10 @@ function pickOf(step: AnswerStep, text: string): PickedChoice {
 function renderPlain({ read, same }: QuestionCard, at: { left: number; now: Instant; ahead: Ahead; width: number }) {
   const { run, question, content } = read;
   const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
-  const due =
-    question.dueAt === undefined
-      ? "No deadline."
-      : `Due ${sayClock(question.dueAt, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, question.dueAt)))}, then ${sayThen(question, content)}.`;
+  const silence = findConsequence(read);
+  const due = silence
+    ? `Due ${sayClock(silence.at, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, silence.at)))}, then ${silence.then}.`
+    : "No deadline.";
   const lines = [
     `${at.left} ${at.left === 1 ? "question is" : "questions are"} waiting. Run ${refOf(run)} ${oneLine(run.name)}${agent}.`,
     ...content.items.map((item) => `Question: ${sanitise(item.text)}`),
