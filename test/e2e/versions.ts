@@ -1,4 +1,4 @@
-// Plays the tests with real agents at other versions: node scripts/run.mjs test/e2e/versions.ts matrix|newest [files]
+// Plays the tests with real agents at other versions: node scripts/run.mjs test/e2e/versions.ts matrix|newest [files] [-t name]
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,8 +74,11 @@ function report(played: readonly Played[]): number {
 }
 
 function playMatrix(files: readonly string[]): number {
-  const wanted = FOR_OLDER.filter((name) => files.length === 0 || files.some((file) => name.includes(file)));
-  return report([play({}, files), ...OLDER.map((versions) => play(versions, wanted))]);
+  const options = files.findIndex((file) => file.startsWith("-"));
+  const names = options < 0 ? files : files.slice(0, options);
+  const wanted = FOR_OLDER.filter((name) => names.length === 0 || names.some((file) => name.includes(file)));
+  const more = options < 0 ? [] : files.slice(options);
+  return report([play({}, files), ...OLDER.map((versions) => play(versions, [...wanted, ...more]))]);
 }
 
 /** Plays the newest versions, and the pinned ones again where something failed: only the difference is news. */

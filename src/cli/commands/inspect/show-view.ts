@@ -94,12 +94,9 @@ function runLines(view: ShowView, pending: Question | undefined) {
     ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
     ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
-    ["Turns", usage && String(usage.turns ?? "unknown")],
-    ["Cost", usage && (usage.costUsd === undefined ? "unknown" : sayCost(usage.costUsd))],
+    ...usageFields(usage),
     ["Agent", agent],
-    ["Summary", run.result?.summary],
-    ["Details", run.result?.details],
-    ...(run.result?.issues ?? []).map((issue) => ["Issue", issue] as const),
+    ...resultFields(run),
     ...more,
   ];
   return [
@@ -110,6 +107,21 @@ function runLines(view: ShowView, pending: Question | undefined) {
       ? [`Its session is on this machine. Continue it yourself: ${program} takeover ${run.number}`]
       : []),
   ];
+}
+
+/** An agent that counts may leave out a number, which is then unknown, not 0. */
+function usageFields(usage: UsageRow | undefined): Array<readonly [string, string]> {
+  if (!usage) return [];
+  const { turns, costUsd } = usage;
+  return [
+    ["Turns", turns === undefined ? "unknown" : String(turns)],
+    ["Cost", costUsd === undefined ? "unknown" : sayCost(costUsd)],
+  ];
+}
+
+function resultFields({ result = {} }: Run): Array<readonly [string, string | undefined]> {
+  const { summary, details, issues = [] } = result;
+  return [["Summary", summary], ["Details", details], ...issues.map((issue) => ["Issue", issue] as const)];
 }
 
 function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
