@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BuiltScene } from "../../test/built.ts";
@@ -77,5 +77,29 @@ describe("a worker that was stopped", () => {
     const stopped = await scene.type("service", "stop");
     expect(stopped.stderr).toContain(`✓ Stopped the worker (process ${worker})`);
     expect(scene.workers()).toEqual([]);
+  });
+});
+
+describe("a worker that was killed", () => {
+  /** A command that looks notices it when nothing has happened for ten seconds. */
+  const noticed = (scene: BuiltScene, ...argv: string[]) =>
+    until("the loss is noticed", async () => (await scene.type(...argv)).stderr.includes("The worker of #1 was gone"));
+
+  test("is replaced by a command that looks: an answered run goes on", async () => {
+    const { scene, worker } = await aParkedRun();
+    process.kill(worker, "SIGKILL");
+    await scene.typeWith({ ASKD_NO_SERVICE: "1" }, "answer", "1", "Dragonfly");
+    await noticed(scene, "status");
+    await scene.state("1", "completed");
+    expect(count(scene, "told", /Dragonfly/g)).toBe(1);
+  });
+
+  test("is replaced by a command that looks: a run whose agent has ended since is completed", async () => {
+    const scene = new BuiltScene();
+    await scene.type("run", "--", "/bin/sh", "-c", "touch begun; sleep 2");
+    await until("the agent runs", () => existsSync(join(scene.project, "begun")));
+    for (const worker of scene.workers()) process.kill(worker, "SIGKILL");
+    await noticed(scene, "show", "1");
+    await scene.state("1", "completed");
   });
 });

@@ -3,14 +3,26 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 
-/** The programs that are tested with, unmodified, at exactly these versions. */
-export const PROGRAMS = {
+/** The programs that are tested with, unmodified, at exactly these versions unless others are asked for. */
+export const PINNED = {
   claude: { name: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude" },
   codex: { name: "@openai/codex", version: "0.166.0", bin: "codex" },
   gemini: { name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
   opencode: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
 } as const;
-export type ProgramName = keyof typeof PROGRAMS;
+export type ProgramName = keyof typeof PINNED;
+
+interface Program {
+  name: string;
+  version: string;
+  bin: string;
+}
+
+/** Other versions than the pinned ones, such as `claude=2.1.110,codex=0.162.0`. */
+export const VERSIONS_ENV = "E2E_VERSIONS";
+
+/** The programs at the versions that this run tests. */
+export const PROGRAMS: Record<ProgramName, Program> = { ...PINNED, ...readVersions(process.env[VERSIONS_ENV] ?? "") };
 
 /** They take 1.2 GB and stay installed between runs, outside of the tree. */
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "askd-agents");
@@ -62,4 +74,15 @@ function download(program: ProgramName, version: string): void {
 function folderOf(program: ProgramName, version: string): string {
   const { name } = PROGRAMS[program];
   return join(CACHE, `${basename(name)}@${version}`);
+}
+
+function readVersions(text: string): Partial<Record<ProgramName, Program>> {
+  const others = text.split(",").flatMap((part) => {
+    const [name = "", version = ""] = part.split("=");
+    if (part === "") return [];
+    if (!Object.hasOwn(PINNED, name) || !/^\d+\.\d+\.\d+$/.test(version))
+      throw new Error(`${VERSIONS_ENV} takes such as claude=2.1.110,codex=0.162.0, not "${part}"`);
+    return [[name, { ...PINNED[name as ProgramName], version }] as const];
+  });
+  return Object.fromEntries(others);
 }

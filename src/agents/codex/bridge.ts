@@ -6,6 +6,7 @@ import { type Incoming, JsonRpc } from "../json-rpc.ts";
 import { textAt } from "../json.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { Bridge, BridgeHost } from "../bridge.ts";
+import { runInstead } from "../process/run-instead.ts";
 import { CodexRequests } from "./bridge-requests.ts";
 
 const PROMPT_BYTES = 16 * 1024 * 1024;
@@ -23,7 +24,7 @@ export const bridge: Bridge = async (text, host) => {
     const why = error instanceof Error ? error.message : String(error);
     await client.close();
     print(host, "warning", { message: `The app-server cannot be used (${why}); codex exec is started instead` });
-    return runExec(plan.fallback, prompt, host);
+    return runInstead(plan.fallback, prompt, host);
   }
   try {
     return await client.run(prompt);
@@ -136,15 +137,6 @@ class CodexClient {
 
 function print({ stdout }: BridgeHost, method: string, params: unknown): void {
   stdout.write(`${JSON.stringify({ method, params })}\n`);
-}
-
-function runExec(argv: readonly string[], prompt: string, { cwd, env, interrupt }: BridgeHost): Promise<number> {
-  const [program = "", ...args] = argv;
-  const child = spawn(program, args, { cwd, env, stdio: ["pipe", "inherit", "inherit"] });
-  child.stdin.on("error", () => undefined); // it did not want the prompt; its exit code says why
-  child.stdin.end(prompt);
-  interrupt().addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
-  return endOf(child).then(() => child.exitCode ?? 1);
 }
 
 function endOf(child: ChildProcess): Promise<void> {

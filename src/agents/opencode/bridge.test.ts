@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -183,4 +183,15 @@ test("a server that does not come up is done without, which is said", async () =
   const { exit, stderr } = await (await bridge([], { plan })).ended;
   expect(exit).toBe(7);
   expect(stderr).toContain("(Error: it ended with exit code 3); opencode run is started instead");
+});
+
+test("the program in place of the server runs in the directory of the run; one that is not there is said", async () => {
+  const server = [process.execPath, "-e", "process.exit(3)"];
+  const code = `process.exit(process.cwd() === ${JSON.stringify(realpathSync(dir))} ? 7 : 8)`;
+  const there = { ...PLAN, server, dir, fallback: [process.execPath, "-e", code] };
+  expect((await (await bridge([], { plan: there })).ended).exit).toBe(7);
+  const missing = { ...PLAN, server, fallback: [join(dir, "opencode")] };
+  const { exit, stderr } = await (await bridge([], { plan: missing })).ended;
+  expect(exit).toBe(1);
+  expect(stderr).toMatch(/opencode cannot be started: spawn .* ENOENT\n$/);
 });

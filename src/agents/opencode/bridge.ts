@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { type Json, textAt } from "../json.ts";
 import { OpencodeLines } from "./output.ts";
 import { OpencodePlan } from "./serve.ts";
-import { OpencodeServer, runInstead } from "./server.ts";
+import { OpencodeServer } from "./server.ts";
+import { runInstead } from "../process/run-instead.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
 import { opencodeRequests } from "./server-request.ts";
 import type { Instant } from "../../core/instant.ts";
@@ -23,7 +24,7 @@ export const bridge: Bridge = async (text, host) => {
   }
   if (typeof server === "string") {
     host.complain(`opencode serve cannot be used (${server}); opencode run is started instead`);
-    return runInstead(plan.fallback, prompt, { env: host.env, signal });
+    return runInstead(plan.fallback, prompt, { ...host, cwd: plan.dir, interrupt: () => signal });
   }
   try {
     return await new Turn({ server, plan, prompt, host, signal }).take();

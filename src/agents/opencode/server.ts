@@ -83,25 +83,6 @@ export class OpencodeServer {
   }
 }
 
-/** Runs a program to its end with this on its stdin; what it prints goes where ours goes. */
-export async function runInstead(
-  argv: readonly string[],
-  stdin: string,
-  { env, signal }: { env: Env; signal: AbortSignal },
-): Promise<number> {
-  const [program = "", ...args] = argv;
-  const child = spawn(program, args, { env: { ...env }, stdio: ["pipe", "inherit", "inherit"] });
-  const stop = (): void => void child.kill("SIGTERM");
-  signal.addEventListener("abort", stop, { once: true });
-  child.stdin.on("error", () => undefined); // it ended before it had read all, which its exit code tells
-  child.stdin.end(stdin);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
-  return code ?? 1;
-}
-
 function urlOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`it did not listen within ${UP_MS / SECOND_MS} s`)), UP_MS);

@@ -59,6 +59,11 @@ export function sayRun(run: Run, pending: PendingQuestion | undefined, now: Inst
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
 }
 
+/** `acme/api#123` */
+export function sayIssue({ repo = "", number }: NonNullable<Run["issue"]>): string {
+  return `${repo}#${number}`;
+}
+
 /** Marks a fact that only the asker claims. */
 export const UNVERIFIED = "(unverified)";
 

@@ -37,6 +37,11 @@ describe("a card", () => {
     expect(await typed({ question: "Five?", approvals: { need: 1, from: ["lena"] } })).toBe("show 5");
   });
 
+  test("names the issue that the asker named", async () => {
+    const { html } = await open(`/q/${await ask({ issue: { repo: "acme/api", number: 123 } })}`);
+    expect(html).toContain("<span>acme/api#123</span>");
+  });
+
   test("says what only the asker says, and nothing of it where somebody else does", async () => {
     const { scene } = visit.at;
     const facts = { agent: "claude", repo: "acme/api" };

@@ -133,6 +133,7 @@ type CrumbView = Pick<CardView, "reader" | "read" | "usage">;
 /** Where the question comes from, in one muted line. Guests get no link to the run. */
 export function QuestionCrumb({ view: { reader, read, usage }, isGuest }: { view: CrumbView; isGuest?: true }) {
   const { run } = read;
+  const { issue } = read.question;
   const name = makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`);
   const turns = usage?.turns ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
   const cost = usage?.costUsd ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
@@ -141,6 +142,7 @@ export function QuestionCrumb({ view: { reader, read, usage }, isGuest }: { view
     <p class="crumb">
       {run.repo === undefined ? null : <span>{makeVisible(factWords(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
+      {issue === undefined ? null : <span>{makeVisible(`${issue.repo ?? ""}#${issue.number}`)}</span>}
       {isGuest ? <span>{name}</span> : <a href={`/r/${run.id}`}>{name}</a>}
       {[agent, turns, cost].map((part) => (part === undefined ? null : <span>{makeVisible(part)}</span>))}
     </p>

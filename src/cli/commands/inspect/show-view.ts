@@ -25,6 +25,7 @@ import {
   sayBy,
   sayCost,
   sayFact,
+  sayIssue,
   sayLogin,
   sayMayHaveAsked,
   sayRun,
@@ -83,6 +84,7 @@ function runLines(view: ShowView, pending: Question | undefined) {
   const held = pending && isPending(pending) ? pending : undefined;
   const away = machines && findAwayMachine(run, machines);
   const session = findAgentSession(run);
+  const issue = view.questions.at(-1)?.question.issue ?? run.issue;
   const agent =
     run.agent === "none"
       ? undefined
@@ -99,10 +101,9 @@ function runLines(view: ShowView, pending: Question | undefined) {
     ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
     ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
-    ["Turns", usage && String(usage.turns ?? "unknown")],
-    ["Cost", usage && (usage.costUsd === undefined ? "unknown" : sayCost(usage.costUsd))],
+    ...usageFields(usage),
     ["Agent", agent],
-    ["Summary", run.result?.summary],
+    ...resultFields(run),
     ...more,
   ];
   return [

@@ -213,6 +213,49 @@ describe("a run that is to go on", () => {
   });
 });
 
+test("status shows turns and cost of a run that was completed today", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await use(scene, run.id);
+  await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  expect((await type(scene, ["status"])).stdout).toContain("COMPLETED TODAY:\n  #1 add-caching ✓ (5 turns, $0.12)\n");
+});
+
+test("show says that turns and cost are unknown where the agent does not say them", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.store.commit({ entries: [{ kind: "usage", id: run.id, version: 0, body: { inputTokens: 12 } }] });
+  expect((await type(scene, ["show", "1"])).stdout).toContain("Turns: unknown\nCost: unknown\n");
+  expect((await type(scene, ["show", "1", "--json=turns,cost_usd"])).stdout).toBe('{"turns":null,"cost_usd":null}\n');
+});
+
+test("show prints the summary, the details and the issues that the agent reported", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const told = { summary: "Cache added", details: "In api.ts", issues: ["No test for TTL", "Flaky build"] };
+  await scene.engine.endRun(run.id, { status: "completed", ...told }, AGENT);
+  expect((await type(scene, ["show", "1"])).stdout).toContain(
+    "Summary: Cache added\nDetails: In api.ts\nIssue: No test for TTL\nIssue: Flaky build\n",
+  );
+});
+
+test("status and show say what silence does within the window of an agent that proceeds", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.engine.ask(scene.input({ hold: "45s", after_hold: "proceed" }), AGENT, { runId: run.id });
+  const said = /due .*in 45s\)?, then the agent proceeds without an answer/i;
+  expect((await type(scene, ["status"])).stdout).toMatch(said);
+  expect((await type(scene, ["show", "1"])).stdout).toMatch(said);
+});
+
+test("the issue of a question is in show and in JSON", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.engine.ask(scene.input({ issue: { repo: "acme/api", number: 123 } }), AGENT, { runId: run.id });
+  expect((await type(scene, ["show", "1"])).stdout).toContain("Of issue: acme/api#123\n");
+  expect((await type(scene, ["list", "--json=issue"])).stdout).toBe('[{"issue":{"repo":"acme/api","number":123}}]\n');
+});
+
 test("a completed run is not resumed, and the refusal says what to type", async () => {
   const scene = new Scene();
   const run = await scene.startedRun();

@@ -274,8 +274,6 @@ async function readRunStarts(run: Run, context: Context): Promise<{ lines: ShowV
       ...(run.worker ? [["Worker", run.worker] as const] : []),
       ...(starts ? [["Files", runDir] as const] : [["Files", `on ${machineName(run.host)}`] as const]),
       ...(said.length > 0 ? [["Starts", said.join(", ")] as const] : []),
-      ...(run.result?.details ? [["Details", run.result.details] as const] : []),
-      ...(run.result?.issues ?? []).map((issue) => ["Issue", issue] as const),
     ],
     fields: { worker: run.worker ?? null, files: starts ? runDir : null, starts: starts ?? [] },
   };
