@@ -84,7 +84,6 @@ function runLines(view: ShowView, pending: Question | undefined) {
   const held = pending && isPending(pending) ? pending : undefined;
   const away = machines && findAwayMachine(run, machines);
   const session = findAgentSession(run);
-  const issue = view.questions.at(-1)?.question.issue ?? run.issue;
   const agent =
     run.agent === "none"
       ? undefined
@@ -103,7 +102,7 @@ function runLines(view: ShowView, pending: Question | undefined) {
     ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
     ...usageFields(usage),
     ["Agent", agent],
-    ...resultFields(run),
+    ["Summary", run.result?.summary],
     ...more,
   ];
   return [
@@ -128,8 +127,14 @@ function reportLines({ run, width }: ShowView) {
   ];
 }
 
-function sayIssue({ repo = "", number }: NonNullable<Question["issue"]>) {
-  return `${repo}#${number}`;
+/** An agent that counts may leave out a number, which is then unknown, not 0. */
+function usageFields(usage: UsageRow | undefined): Array<readonly [string, string]> {
+  if (!usage) return [];
+  const { turns, costUsd } = usage;
+  return [
+    ["Turns", turns === undefined ? "unknown" : String(turns)],
+    ["Cost", costUsd === undefined ? "unknown" : sayCost(costUsd)],
+  ];
 }
 
 /** The channels that a question names: `github, slack #agents (mentions @ada)`. */
