@@ -20,9 +20,9 @@ describe("flags", () => {
   test("may have a value or not where that is allowed", () => {
     expect(parseFlags(["--json"], flags).flags.json).toBe("");
     expect(parseFlags(["--json=id,title"], flags).flags.json).toBe("id,title");
-    expect(parseFlags(["--json", "42"], flags)).toEqual({ positionals: ["42"], flags: { json: "" } });
-    expect(parseFlags(["--wait", "10m", "Which?"], flags)).toEqual({ positionals: ["Which?"], flags: { wait: "10m" } });
-    expect(parseFlags(["--wait", "Which?"], flags)).toEqual({ positionals: ["Which?"], flags: { wait: "" } });
+    expect(parseFlags(["--json", "42"], flags)).toMatchObject({ positionals: ["42"], flags: { json: "" } });
+    expect(parseFlags(["--wait", "10m", "Which?"], flags)).toMatchObject({ positionals: ["Which?"], flags: { wait: "10m" } });
+    expect(parseFlags(["--wait", "Which?"], flags)).toMatchObject({ positionals: ["Which?"], flags: { wait: "" } });
   });
 
   test("end at two dashes", () => {

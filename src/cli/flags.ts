@@ -28,20 +28,24 @@ export type Values<F extends Flags> = {
 export interface Args<F extends Flags = Flags> {
   positionals: readonly string[];
   flags: Values<F>;
+  /** `--` came before the first positional. */
+  isAfterDashes: boolean;
 }
 
 /** Parses arguments by a table of flags; refuses unknown ones with a suggestion. */
 export function parseFlags<F extends Flags>(argv: readonly string[], flags: F): Args<F> {
   const options = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, optionOf(flag)]));
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: withValues(argv, flags),
       options,
       allowPositionals: true,
       strict: true,
+      tokens: true,
     });
+    const first = tokens.find(({ kind }) => kind === "positional" || kind === "option-terminator");
     // The library's type cannot follow a table that is built here; it parses by exactly these types.
-    return { positionals, flags: values as Values<F> };
+    return { positionals, flags: values as Values<F>, isAfterDashes: first?.kind === "option-terminator" };
   } catch (error) {
     throw asRefusal(error, flags);
   }

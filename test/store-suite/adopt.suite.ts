@@ -58,6 +58,22 @@ export function adoptSuite(open: Open): void {
       expect(next.number).toBeGreaterThan(50);
     });
 
+    test("use up no numbers when they come again, or are refused", async () => {
+      const first = await keepRun(at.store);
+      const { run, changes } = fromElsewhere(first.number);
+      await at.store.adopt(changes);
+      for (let times = 0; times < 3; times += 1) {
+        await at.store.adopt(changes);
+        await at.store.adopt({ runs: [{ ...aRun({ session: run.session }), version: 2 }] });
+      }
+      expect((await at.store.findRun(run.id))?.number).toBe(first.number + 1);
+      expect((await keepRun(at.store)).number).toBe(first.number + 2);
+      const far = fromElsewhere(first.number + 3);
+      await at.store.adopt(far.changes);
+      expect((await at.store.findRun(far.run.id))?.number).toBe(first.number + 3);
+      expect((await keepRun(at.store)).number).toBe(first.number + 4);
+    });
+
     test("that are there already, or whose session is, are taken and change nothing", async () => {
       const { run, changes } = fromElsewhere();
       await at.store.adopt(changes);

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,8 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { takeLock } from "../process/lock.ts";
-import { describeDifference, findDiffStat, findTreeFingerprint, TreeFingerprint } from "./working-tree.ts";
-import { addWorktree, excludeAskd } from "./worktree.ts";
+import { describeDifference, findDiff, findDiffStat, findTreeFingerprint, TreeFingerprint } from "./working-tree.ts";
+import { addWorktree, excludeAskd, removeWorktree } from "./worktree.ts";
 
 const NOBODY = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", PATH: process.env["PATH"] };
 const ADA = ["-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"];
@@ -195,6 +196,28 @@ describe("a working tree for a run", () => {
     expect(readFileSync(join(made.path, "readme"), "utf8")).toBe("hello\n");
     expect(await hashOf(dir)).toBe(before);
     expect(await findTreeFingerprint(made.path)).toMatchObject({ branch: "askd/fix-42", changed: {} });
+  });
+
+  test("has the settings of agents that are not committed, and they are none of its work", async () => {
+    const dir = aRepo();
+    for (const folder of [".claude", ".gemini", ".codex"]) mkdirSync(join(dir, folder));
+    writeFileSync(join(dir, ".claude", "settings.json"), "{}");
+    writeFileSync(join(dir, ".gitignore"), ".claude/settings.local.json\n");
+    git(dir, "add", ".");
+    git(dir, "commit", "--quiet", "-m", "settings");
+    const settings = [".claude/settings.local.json", ".gemini/settings.json", ".codex/config.toml", ".mcp.json"];
+    for (const file of settings) writeFileSync(join(dir, file), `{"of": "${file}"}`, { mode: 0o600 });
+    writeFileSync(join(dir, ".claude", "settings.json"), '{"not": "committed"}');
+    writeFileSync(join(dir, "notes.txt"), "not an agent's");
+    const made = await addWorktree(dir, "fix-43");
+    for (const file of settings) expect(readFileSync(join(made.path, file), "utf8")).toBe(`{"of": "${file}"}`);
+    expect(readFileSync(join(made.path, ".claude", "settings.json"), "utf8")).toBe("{}");
+    expect(existsSync(join(made.path, "notes.txt"))).toBe(false);
+    expect(await findDiff(made.path, { isStat: false })).toMatchObject({ diff: "", untracked: [] });
+    git(made.path, "add", "--all");
+    expect(git(made.path, "status", "--porcelain")).toBe("");
+    await removeWorktree(dir, made);
+    expect(existsSync(made.path)).toBe(false);
   });
 
   test.each(["", "..", "a..b", "-x", "a/b", "a b", "a.lock", "a."])("cannot be named %j", async (name) => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdir } from "node:fs/promises";
+import { appendFile, constants, copyFile, mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Refusal } from "../../core/refusal.ts";
 import { GitFailure, readGit, runGit } from "./git.ts";
@@ -8,6 +8,15 @@ import { findTreeRoot } from "./working-tree.ts";
 const NAME = /^[A-Za-z0-9](?:[\w.-]{0,61}[\w-])?$/;
 /** Workflows in `.askd` belong to the project and can be committed; the rest belongs to askd. */
 const EXCLUDED = [".askd/*", "!.askd/workflows/"];
+/** Settings of agents in a project. Those that nobody has committed are copied: without them an agent cannot ask. */
+const AGENT_SETTINGS = [
+  ".claude/settings.local.json",
+  ".codex",
+  ".gemini/settings.json",
+  ".mcp.json",
+  "opencode.json",
+  "opencode.jsonc",
+];
 
 /** A separate working tree for a run. */
 export interface Worktree {
@@ -17,15 +26,20 @@ export interface Worktree {
 
 /** Excludes askd's files in a project from its commits, without touching the project's own files. */
 export async function excludeAskd(dir: string): Promise<void> {
+  await exclude(dir, (lines) => (lines.has(".askd/") || EXCLUDED.every((line) => lines.has(line)) ? [] : EXCLUDED));
+}
+
+/** Adds lines to the list of files that this copy of the repository never commits. */
+async function exclude(dir: string, missingIn: (lines: ReadonlySet<string>) => readonly string[]) {
   const path = (await readGit(dir, ["rev-parse", "--git-path", "info/exclude"]))?.replace(/\n$/, "");
   if (!path) return;
   const file = resolve(dir, path);
   const text = (await findFileText(file)) ?? "";
-  const lines = new Set(text.split(/\r?\n/));
-  if (lines.has(".askd/") || EXCLUDED.every((line) => lines.has(line))) return;
+  const missing = missingIn(new Set(text.split(/\r?\n/)));
+  if (missing.length === 0) return;
   await mkdir(dirname(file), { recursive: true });
   const gap = text === "" || text.endsWith("\n") ? "" : "\n";
-  await appendFile(file, `${gap}${EXCLUDED.join("\n")}\n`);
+  await appendFile(file, `${gap}${missing.join("\n")}\n`);
 }
 
 /** Creates a working tree below `.askd/worktrees`, on a new branch from the checked-out commit. */
@@ -52,7 +66,22 @@ export async function addWorktree(dir: string, name: string): Promise<Worktree> 
       hint: "git worktree list",
     });
   }
+  await carrySettings(root, worktree.path);
   return worktree;
+}
+
+/** Copies the settings of agents that are not committed; they are excluded, so that no run commits them. */
+async function carrySettings(root: string, tree: string) {
+  const listed = await readGit(root, ["ls-files", "--others", "-z", "--", ...AGENT_SETTINGS]);
+  const files = (listed ?? "").split("\0").filter((path) => path !== "" && !path.endsWith("/"));
+  for (const file of files) {
+    await mkdir(dirname(join(tree, file)), { recursive: true });
+    await copyFile(join(root, file), join(tree, file), constants.COPYFILE_EXCL);
+  }
+  const ignored = (await readGit(root, ["ls-files", "--others", "--ignored", "--exclude-standard", "-z"])) ?? "";
+  const isIgnored = new Set(ignored.split("\0"));
+  const shown = files.filter((file) => !isIgnored.has(file)).map((file) => `/${file}`);
+  await exclude(root, (lines) => shown.filter((line) => !lines.has(line)));
 }
 
 /** Removes an unused working tree with its branch. */

@@ -17,7 +17,9 @@ const RACE_TRIES = 3;
 
 const SEQUENCE = "pg_get_serial_sequence('run', 'number')";
 // Numbers of imported runs must not be assigned again.
-const ADVANCE = `select setval(${SEQUENCE}, greatest((select max(number) from run), nextval(${SEQUENCE})))`;
+const ADVANCE = `select setval(${SEQUENCE}, (select greatest(max(number), 1) from run))`;
+// A new run waits meanwhile: it could have drawn a number that the import gives back.
+const KEEP_NUMBERS = "lock table run in exclusive mode";
 
 // The cast is safe: they are the keys of that very object.
 const TABLES = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
@@ -70,6 +72,7 @@ export class PostgresWriter {
     const values = encodeBatch([commit], { origin: this.#origin, isCareful: true });
     return this.#pool.use((client) =>
       inTransaction(client, async () => {
+        await client.query(KEEP_NUMBERS);
         const [committed] = await apply(client, [commit], { text: applyText(values), values });
         if (committed?.ok) await restoreRows(client, changes);
         return committed ?? { ok: false, why: "newer_schema" };

@@ -3,13 +3,14 @@ import { resolve, basename } from "node:path";
 import type { Agent } from "../../../agents/agent.ts";
 import { AGENTS } from "../../../agents/agents.ts";
 import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
-import { getProgram } from "../../../agents/runner/launch.ts";
+import { findProgram, getProgram } from "../../../agents/runner/launch.ts";
 import { type Launch, saveLaunch, makeRunDir, removeRunDir } from "../../../agents/runner/run-files.ts";
 import { addWorktree, excludeAskd, removeWorktree } from "../../../agents/workspace/worktree.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { howToAskByMarker } from "../../../core/run/how-to-ask.ts";
 import { idsFrom } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { quoteShellWord } from "../../../core/text/shell-word.ts";
 import type { Run } from "../../../core/run/run.ts";
 import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import { RUN_FIELDS, viewRun } from "../../../core/api/view.ts";
@@ -21,7 +22,7 @@ import { mirrorHere } from "../../after-change.ts";
 import { wrongUsage, readPositiveInteger } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import type { Flags, Values } from "../../flags.ts";
+import type { Args, Flags, Values } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getTarget } from "../../target.ts";
@@ -79,7 +80,7 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const isHere = args.flags.wait === true && isServiceOff(context.env);
     const engine = await context.engine({ runs: isHere });
-    const launch = await readLaunch(args.positionals, args.flags, context);
+    const launch = await readLaunch(args, context);
     const run = await queue(engine, launch, args.flags, context);
     await mirrorHere(run.id, engine, context);
     const started = isHere ? "here" : await startService(context);
@@ -93,11 +94,13 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** Reads what to start: a prompt for an agent, or a command line. */
-async function readLaunch(words: readonly string[], given: Given, context: Context): Promise<Launch> {
+/** Reads what to start: a prompt for an agent, or after `--` a command line. */
+async function readLaunch(args: Args<typeof flags>, context: Context): Promise<Launch> {
+  const { positionals: words, flags: given } = args;
   const [first, ...rest] = words;
   if (first === undefined) throw wrongUsage("There is nothing to run", command.usage);
-  const isPrompt = given.agent !== undefined || (rest.length === 0 && /\s/.test(first));
+  const isPrompt = given.agent !== undefined || !args.isAfterDashes;
+  if (isPrompt && given.agent === undefined) await requirePrompt(words, context);
   const { agent, section } = await (isPrompt
     ? getAgent(given.agent ?? "claude", context)
     : findAgentSection(first, context));
@@ -120,6 +123,17 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
     env: environment(given, context),
     options: options(given, section, context),
   };
+}
+
+/** Refuses words without `--` that may be a command: several of them, or one that names a program. */
+async function requirePrompt(words: readonly string[], { env, cwd }: Context) {
+  const [first = ""] = words;
+  const isProgram = words.length > 1 || (!/\s/.test(first) && (await findProgram(first, env, cwd)) !== undefined);
+  if (!isProgram) return;
+  const line = words.map(quoteShellWord).join(" ");
+  throw new Refusal("bad_input", `${line} can be a command or a prompt`, {
+    hint: `A command goes after two dashes: askd run -- ${line}; a prompt into quotes: askd run --agent claude ${quoteShellWord(words.join(" "))}`,
+  });
 }
 
 /** Refuses limits that nothing would keep, given as flags or in the settings. */
