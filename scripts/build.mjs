@@ -69,21 +69,21 @@ const { outputFiles, metafile } = await build({
   mainFields: ["module", "main"], // what some packages offer as "main" cannot be bundled
   target: TARGET,
   format: "esm",
-  external: ["pg", "@photostructure/sqlite", "@modelcontextprotocol/server", "markdown-it"],
+  external: ["pg-native", "@photostructure/sqlite"],
   define: { ASKD_VERSION: JSON.stringify(version), ASKD_ASSETS: JSON.stringify(ASSETS) },
   plugins: [zodNamespace],
   logLevel: "warning",
 });
 const zodParts = new Set(outputFiles.filter(isZod).map(({ path }) => `./${basename(path)}`));
 const everyday = everydayParts();
-const [often, seldom] = await Promise.all(
-  [true, false].map((isOften) =>
-    Promise.all(outputFiles.filter(({ path }) => everyday.has(basename(path)) === isOften).map(asFunction)),
+const [often, seldom, libraries] = await Promise.all(
+  ["everyday", "seldom", "library"].map((use) =>
+    Promise.all(outputFiles.filter((part) => useOf(part) === use).map(asFunction)),
   ),
 );
 const firstReplies = await recordFirstReplies();
 write(join(ROOT, "dist", "first-replies.json"), `${JSON.stringify(firstReplies)}\n`);
-writeProgram({ "rest.cjs": rest(seldom), "cli.cjs": program(often) }); // the one that needs the other comes last
+writeProgram({ "library.cjs": rest(libraries), "rest.cjs": rest(seldom), "cli.cjs": program(often) }); // the one that needs the others comes last
 
 /** What `askd mcp` replies before it is loaded, as the server itself replies it. */
 async function recordFirstReplies() {
@@ -129,9 +129,19 @@ function everydayParts() {
 }
 
 /** Says whether a part is nothing but the library that makes schemas. */
-function isZod({ text }) {
+function isZod(part) {
+  return isAllFrom(part, "// node_modules/zod/");
+}
+
+function isAllFrom({ text }, start) {
   const files = text.match(/^\/\/ (src|node_modules)\/.*/gm) ?? [];
-  return files.length > 0 && files.every((file) => file.startsWith("// node_modules/zod/"));
+  return files.length > 0 && files.every((file) => file.startsWith(start));
+}
+
+/** The file that a part goes to. Other libraries than that for schemas have one of their own: few commands read them. */
+function useOf(part) {
+  if (everyday.has(basename(part.path))) return "everyday";
+  return isAllFrom(part, "// node_modules/") && !isZod(part) ? "library" : "seldom";
 }
 
 /** One part as a CommonJS function; names of functions stay, as they are what a stack trace shows. */
@@ -186,12 +196,13 @@ function lazily(code) {
 function program(functions) {
   return `const nodeRequire=require,loaded={},ownUrl=require("node:url").pathToFileURL(__filename).href;
 const parts={${functions.join(",\n")}};
-let others;
+let others,libraries;
 function load(name){
 if(!name.startsWith("./"))return nodeRequire(name);
 let module=loaded[name];
 if(!module){
-const part=parts[name]??(others??=loadProgram("rest.cjs")($lazy,$later,ownUrl))[name];
+const part=parts[name]??(others??=loadProgram("rest.cjs")($lazy,$later,ownUrl))[name]
+??(libraries??=loadProgram("library.cjs")($lazy,$later,ownUrl))[name];
 module=loaded[name]={exports:{}};
 part(module,module.exports,load)}
 return module.exports}

@@ -24,6 +24,11 @@ export interface Database {
   close(): void;
 }
 
+/** This version of Node has no SQLite, and the package for it cannot be loaded. */
+export class MissingDriver extends Error {
+  readonly hint = `Use Node 22.16 or newer, or install the package: npm install -g ${PACKAGE}`;
+}
+
 interface Driver {
   DatabaseSync: new (path: string, options: { readOnly?: boolean; timeout?: number }) => Database;
 }
@@ -83,7 +88,14 @@ function loadPackage(require: NodeJS.Require) {
   } catch {
     // Built for another system: the package reports that, or has a local build.
   }
-  return require("@photostructure/sqlite") as Driver;
+  try {
+    return require("@photostructure/sqlite") as Driver;
+  } catch (cause) {
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "MODULE_NOT_FOUND";
+    const what = isMissing ? "is not installed" : "does not work on this system";
+    const message = `Node ${process.versions.node} has no SQLite of its own, and the package ${PACKAGE} ${what}`;
+    throw new MissingDriver(message, { cause });
+  }
 }
 
 function findNative(require: NodeJS.Require) {

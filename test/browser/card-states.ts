@@ -120,6 +120,18 @@ export const CARD_STATES: readonly State[] = [
     ),
   },
   {
+    name: "table",
+    open: opens((stage) => {
+      const context = [
+        "| Store | Persistence | Replication | Subscriptions |",
+        "| --- | --- | --- | --- |",
+        "| Redis | snapshots, append-only | asynchronous | publish and subscribe |",
+        "| Memcached | none | none | none |",
+      ].join("\n");
+      return ask(stage, { ...REDIS, question: "Which store for `src/cache`?", context });
+    }),
+  },
+  {
     name: "approval-edit",
     open: opens((stage) => {
       const lines = Array.from({ length: 60 }, (_, index) => `  step(${index});`);

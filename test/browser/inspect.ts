@@ -7,11 +7,21 @@ const Problems = z.array(z.string());
 /** What axe finds wrong with a page, one line each: with all of its rules, or with those that are named. */
 export async function findAxeProblems(page: Page, ...rules: string[]): Promise<string[]> {
   await page.evaluate(axe.source);
-  const options = { resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: rules }) };
-  const found: unknown = await page.evaluate(`
-    axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + " " + target.join(" ") + " " + failureSummary)))
-  `);
+  const extra = { rules: { "target-size": { enabled: true } } };
+  const options = { resultTypes: ["violations"], ...(rules.length > 0 ? { runOnly: rules } : extra) };
+  // A press on the label of a box is a press on the box, and half of a row at the edge of a list can be scrolled to.
+  const found: unknown = await page.evaluate(`(async () => {
+    const isLarge = (selector) => {
+      const element = document.querySelector(selector);
+      const { width = 0, height = 0 } = (element?.closest("label") ?? element)?.getBoundingClientRect() ?? {};
+      return width >= 24 && height >= 24;
+    };
+    const { violations } = await axe.run(document, ${JSON.stringify(options)});
+    return violations.flatMap(({ id, nodes }) =>
+      nodes
+        .filter(({ target }) => id !== "target-size" || !isLarge(target[0]))
+        .map(({ target, failureSummary }) => id + " " + target.join(" ") + " " + failureSummary));
+  })()`);
   return Problems.parse(found);
 }
 
@@ -64,11 +74,12 @@ const LOOK = `() => {
     for (const rect of range.getClientRects()) if (rect.width > 0 && rect.height > 0) look(holder, rect, said);
   }
 
-  for (const button of document.querySelectorAll("button, summary, .button, .chip, nav a:not(.row)")) {
+  for (const button of document.querySelectorAll("button, summary, .button, .chip, nav a:not(.row), th, td")) {
     if (!button.checkVisibility() || button.closest(unseen)) continue;
     const parts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
     for (let node = parts.nextNode(); node; node = parts.nextNode()) {
-      for (const word of node.data.matchAll(/\\S{2,20}/g)) {
+      for (const word of node.data.matchAll(/[^\\s-]{2,20}/g)) {
+        if (word[0].includes("\\u00ad")) continue; // it may be hyphenated there
         range.setStart(node, word.index);
         range.setEnd(node, word.index + word[0].length);
         const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));

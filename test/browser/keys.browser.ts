@@ -29,7 +29,7 @@ test("after an answer the next row opens, not the first", async () => {
   await page.keyboard.press("1");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector("main[data-id] h1:has-text('First?')");
-  expect(await page.locator("main[data-id] h1").innerText()).toBe("First?");
+  expect(await page.locator("#list [data-group=waiting] .row").count()).toBe(1);
 });
 
 test("j and k open the next and the previous question", async () => {
@@ -43,8 +43,7 @@ test("j and k open the next and the previous question", async () => {
   ] as const) {
     await page.keyboard.press(key);
     await page.waitForSelector(`main[data-id] h1:has-text('${title}')`);
-    expect(await page.locator("main[data-id] h1").innerText()).toBe(title);
-    await page.waitForSelector(`#list .row[aria-current]:has-text('${title}')`);
+    expect(await page.locator("#list .row[aria-current]").innerText()).toContain(title);
   }
 });
 

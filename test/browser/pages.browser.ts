@@ -170,3 +170,43 @@ test("an admin lists people and revokes a session; who is signed in with it is o
 test("nothing was run or loaded that the policy of the pages forbids", () => {
   expect(stage.violations).toEqual([]);
 });
+
+test("the line that is read stays where it is while the agent prints, and the end is followed again", async () => {
+  const gate = join(stage.home, "gate-log");
+  const script = `seq -f "early %g" 400; i=0; while [ ! -e "${gate}" ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done; seq -f "late %g" 2000; echo done`;
+  await stage.type("run", "--name", "chatty", "--", "sh", "-c", script);
+  const page = await stage.person("mika");
+  await page.goto(`${stage.url}/r/chatty`);
+  await page.waitForSelector("#log >> text=early 400", { timeout: 20_000 });
+  const line = page.locator("#log > div:text-is('early 380')");
+  await line.evaluate((element) => element.scrollIntoView({ block: "start" }));
+  const before = (await line.boundingBox())!.y;
+  appendFileSync(gate, "");
+  await page.waitForSelector("#log >> text=late 1000", { state: "attached", timeout: 20_000 });
+  expect(Math.abs((await line.boundingBox())!.y - before)).toBeLessThan(2);
+  await page.locator("#log").evaluate((log) => (log.scrollTop = log.scrollHeight));
+  await page.waitForSelector("#log > div:text-is('done')", { timeout: 20_000 });
+});
+
+test("the page of a run without a question has no question to look at, also after an update", async () => {
+  const run = await startedRun(stage, { name: "quiet", giveBack: "poll" });
+  const page = await stage.person("mika");
+  const posted: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") posted.push(new URL(request.url()).pathname);
+  });
+  await page.goto(`${stage.url}/r/${run.id}`);
+  await page.waitForSelector("#live:not([hidden])");
+  await stage.type("ask", "Another?", "-o", "Yes");
+  await page.waitForSelector(".top nav >> text=1");
+  await page.waitForTimeout(13_000);
+  expect(posted.filter((path) => path.includes("//"))).toEqual([]);
+});
+
+test("an option is named with its number, its label and whether it is recommended", async () => {
+  await stage.type("ask", "Which table?", "-o", "Outbox table (recommended)", "-o", "Queue");
+  const page = await stage.person("mika");
+  await page.waitForSelector("#answer");
+  expect(await page.getByRole("radio", { name: "1 Outbox table, recommended", exact: true }).count()).toBe(1);
+  expect(await page.getByRole("radio", { name: "2 Queue", exact: true }).count()).toBe(1);
+});

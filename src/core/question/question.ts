@@ -157,7 +157,7 @@ const QuestionFields = z.object({
   approvals: Approvals,
   /** Binds an approval to the exact arguments. */
   fingerprint: z.string().optional(),
-  /** What an answer for the rest of the run permits. */
+  /** The scope of an answer for the rest of the run. */
   permits: PermissionScope.optional(),
   /** The first question of the thread this one continues. */
   thread: QuestionId.optional(),

@@ -28,7 +28,7 @@ const RUNNERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** What an answer for the rest of a run would permit. */
+/** The scope of a permission for the rest of a run. */
 export const PermissionScope = z.object({
   /** Names the tool and its arguments, without those that change nothing. */
   call: z.string(),

@@ -146,3 +146,11 @@ describe("a card", () => {
     expect(html).toMatch(/value="1" checked/);
   });
 });
+
+test("code in a title is code on the card and in the list, and nothing else is", async () => {
+  const { question } = await visit.at.scene.ask({ question: "Drop `users_v1` & <b>`x`</b> or *not*?" });
+  const { html } = await visit.open(`/q/${question.id}`);
+  const title = "Drop <code>users_v1</code> &amp; &lt;b&gt;<code>x</code>&lt;/b&gt; or *not*?";
+  expect(html).toContain(`<h1>${title}</h1>`);
+  expect(html).toContain(`<span class="q">${title}</span>`);
+});

@@ -191,6 +191,23 @@ describe("a run", () => {
     expect((await visit.open(`/r/${run.id}`)).html).toContain("The log is on here. Read it there with: askd logs 1");
   });
 
+  test("that askd did not start has no log here, and says so", async () => {
+    await visit.stop();
+    visit = await PageVisit.start();
+    const { run } = await scene().ask({}, { via: "api" });
+    const { html } = await visit.open(`/r/${run.id}`);
+    expect(html).toContain("askd did not start this agent, so its log is not here.");
+    expect(html).not.toContain("The log is on");
+  });
+
+  test("that works says how long so far, and one that has ended how long it took", async () => {
+    const run = await started();
+    await scene().pass(11_000);
+    expect((await visit.open(`/r/${run.id}`)).html).toContain("For 11s so far");
+    await scene().engine.endRun(run.id, { status: "completed" }, SYSTEM);
+    expect((await visit.open(`/r/${run.id}`)).html).toContain("Took 11s");
+  });
+
   test("and everything that anybody wrote about it is text on every page", async () => {
     const over = {
       name: BAD,

@@ -1,6 +1,7 @@
 import { Refusal } from "../../core/refusal.ts";
 import { type ReadOnlyPart, findReadOnly } from "./read-only.ts";
 import { adviseRestore } from "./restore-advice.ts";
+import { MissingDriver } from "../../sqlite.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -40,6 +41,9 @@ export function isBusy(error: unknown): boolean {
 
 /** Turns an error of the file or its disk into a refusal; returns any other error unchanged. */
 export function explainSqliteError(error: unknown, path: string): unknown {
+  if (error instanceof MissingDriver) {
+    return new Refusal("store_unusable", error.message, { hint: error.hint, cause: error });
+  }
   const code = codeOf(error);
   const [what, hint] = describe(code, path);
   if (what === undefined) return error;

@@ -15,6 +15,7 @@ import { Outcome, SettlingAnswer } from "./outcome.tsx";
 import { type PageReader, tell } from "../parts/reader.ts";
 import { TimeLeft, Moment, TimeSince } from "../parts/time.tsx";
 import { Votes } from "./votes.tsx";
+import { TitleText } from "../parts/title-text.tsx";
 
 /** A question with everything needed to answer it, in the same order as in the terminal and in messages. */
 export function Card({ view }: { view: CardView }) {
@@ -32,7 +33,9 @@ export function Card({ view }: { view: CardView }) {
     >
       <h1 class="inbox-title">{tell(view.reader, "nav.inbox")}</h1>
       <QuestionCrumb view={view} />
-      <h1>{makeVisible(question.title)}</h1>
+      <h1>
+        <TitleText title={question.title} />
+      </h1>
       <QuestionChips view={view} />
       <div class="grid">
         <div>

@@ -61,7 +61,11 @@ function Choices({ view }: { view: ItemView }) {
       {item.allowText ? (
         <div class="opt">
           <label>
-            <Button view={view} value={OTHER_CHOICE} />
+            <Button
+              view={view}
+              value={OTHER_CHOICE}
+              name={`${item.options.length + 1} ${tell(reader, "answer.other")}`}
+            />
             <span class="l">
               <kbd>{item.options.length + 1}</kbd>
               {tell(reader, "answer.other")}
@@ -78,19 +82,27 @@ function Choices({ view }: { view: ItemView }) {
 }
 
 function Choice({ view, option, place }: { view: ItemView; option: Option; place: number }) {
-  const { reader, item, isRisky } = view;
+  const { reader, item, index, isRisky } = view;
   const label = labelWords(reader, item, option);
   const about = aboutWords(reader, item, option);
+  const isShownBest = option.recommended === true && !isRisky;
+  const best = isShownBest ? `, ${tell(reader, "answer.recommended").toLowerCase()}` : "";
+  const name = `${place + 1} ${label}${best}`;
+  const aboutId = about === undefined ? undefined : `about-${index}-${place}`;
   return (
     <div class="opt">
       <label>
-        <Button view={view} value={String(place)} label={label} />
+        <Button view={view} value={String(place)} label={label} name={name} about={aboutId} />
         <span class="l">
           <kbd>{place + 1}</kbd>
           {label}
-          {option.recommended && !isRisky ? <span class="rec">{tell(reader, "answer.recommended")}</span> : null}
+          {isShownBest ? <span class="rec">{tell(reader, "answer.recommended")}</span> : null}
         </span>
-        {about === undefined ? null : <span class="c">{about}</span>}
+        {about === undefined ? null : (
+          <span class="c" id={aboutId}>
+            {about}
+          </span>
+        )}
       </label>
       {option.value === ALLOW_CHANGED && item.change !== undefined ? <ChangedCommand view={view} /> : null}
       {option.preview === undefined ? null : (
@@ -120,18 +132,22 @@ function ChangedCommand({ view: { reader, item, index, draft } }: { view: ItemVi
   );
 }
 
-function Button({ view, value, label }: { view: ItemView; value: string; label?: string }) {
+/** The button of an option. Its name is spoken with spaces, which the parts of its label do not have. */
+function Button(given: { view: ItemView; value: string; name: string; label?: string; about?: string | undefined }) {
+  const { view, value, name, label, about } = given;
   const { item, index, draft, isRisky } = view;
-  const name = itemFieldNames(index).choice;
-  const drafted = draft.get(name);
+  const field = itemFieldNames(index).choice;
+  const drafted = draft.get(field);
   const lean = recommendedOption(item);
   const isLean = !isRisky && lean !== undefined && String(item.options.indexOf(lean)) === value;
   return (
     <input
       type={item.multiple ? "checkbox" : "radio"}
-      name={name}
+      name={field}
       value={value}
       checked={drafted ? drafted.includes(value) : isLean}
+      aria-label={name}
+      aria-describedby={about}
       data-label={label}
       data-writes={item.options[Number(value)]?.value === ALLOW_CHANGED || value === OTHER_CHOICE ? "yes" : undefined}
       data-denies={item.options[Number(value)]?.value === "deny" ? "yes" : undefined}

@@ -39,6 +39,8 @@ const GOING_MS = 1_000;
 const QUIET_MS = 5_000;
 const REFRESH_MS = 10_000;
 const MOST_ROWS = 600;
+/** Rows kept for a reader who looks at earlier ones; then new ones wait until the reader is back at the end. */
+const MOST_READ_ROWS = 10_000;
 const NEAR_END_PX = 40;
 
 let refreshedAt = performance.now();
@@ -74,7 +76,7 @@ function followLog() {
 }
 
 async function read(log: HTMLElement) {
-  if (document.hidden) return;
+  if (document.hidden || (!isAtEnd(log) && log.childElementCount >= MOST_READ_ROWS)) return;
   const { src = "", next = "" } = log.dataset;
   const response = await fetch(`${src}?from=${encodeURIComponent(next)}`, { headers: { accept: "text/html" } });
   if (response.status !== 200 || response.redirected) return;
@@ -83,15 +85,21 @@ async function read(log: HTMLElement) {
   log.dataset["next"] = part.dataset["next"] ?? next;
   const rows = all<HTMLElement>(":scope > div", part);
   if (rows.length === 0) return;
-  const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
+  const isFollowing = isAtEnd(log);
   find(".log-none")?.remove();
   for (const row of rows) add(log, row);
-  while (log.childElementCount > MOST_ROWS) log.firstElementChild?.remove();
-  if (isAtEnd) log.scrollTop = log.scrollHeight;
+  if (isFollowing) {
+    while (log.childElementCount > MOST_ROWS) log.firstElementChild?.remove();
+    log.scrollTop = log.scrollHeight;
+  }
   // No event reports the usage so far, so refresh now and then.
   if (performance.now() - refreshedAt < REFRESH_MS) return;
   refreshedAt = performance.now();
   refreshSoon();
+}
+
+function isAtEnd(log: HTMLElement) {
+  return log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
 }
 
 function add(log: HTMLElement, row: HTMLElement) {

@@ -83,7 +83,11 @@ function mergeRun(page: Document) {
   const isSame = main.dataset["id"] === next.dataset["id"] && main.dataset["state"] === next.dataset["state"];
   if (isSame && find("#answer")) mergePart("#notices", page);
   else mergePart("#asks", page, isSame);
-  for (const name of ["id", "state", "by", "going"]) main.dataset[name] = next.dataset[name] ?? "";
+  for (const name of ["id", "state", "by", "going"]) {
+    const value = next.dataset[name];
+    if (value === undefined) delete main.dataset[name];
+    else main.dataset[name] = value;
+  }
   restoreDraft();
 }
 

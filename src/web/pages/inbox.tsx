@@ -11,6 +11,7 @@ import { Command } from "../parts/command.tsx";
 import { answererWords } from "../card/outcome.tsx";
 import { Paging, type PagePart } from "../parts/paging.tsx";
 import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { TitleText } from "../parts/title-text.tsx";
 import { TimeLeft, Moment, TimeSince } from "../parts/time.tsx";
 import type { MessageKey } from "../words/words.ts";
 
@@ -125,7 +126,9 @@ function Row(given: { reader: PageReader; row: SameQuestions; isCurrent: boolean
     <li data-id={question.id} data-ids={row.length > 1 ? ids : undefined}>
       {isTicked ? <Tick reader={reader} read={read} ids={ids} /> : null}
       <a class="row" href={`/q/${question.id}`} aria-current={isCurrent ? "true" : undefined}>
-        <span class="q">{makeVisible(question.title)}</span>
+        <span class="q">
+          <TitleText title={question.title} />
+        </span>
         <span class="m">
           <span class="cut">{row.length > 1 ? tell(reader, "row.runs", { n: row.length }) : runName(run)}</span>
           <RowState reader={reader} read={read} />

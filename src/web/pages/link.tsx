@@ -15,6 +15,7 @@ import { reasonWords } from "../words/reason-words.ts";
 import { Moment } from "../parts/time.tsx";
 import { Votes } from "../card/votes.tsx";
 import { type Language, say } from "../words/words.ts";
+import { TitleText } from "../parts/title-text.tsx";
 
 /** The style sheet has rules for this many options. */
 const MOST_SAID = 9;
@@ -39,7 +40,9 @@ export function LinkPage({ view }: { view: LinkView }) {
   return (
     <>
       <QuestionCrumb view={{ reader, read, usage: undefined }} isGuest />
-      <h1>{makeVisible(question.title)}</h1>
+      <h1>
+        <TitleText title={question.title} />
+      </h1>
       {isPending(question) && !question.settling ? (
         <Open view={view} question={question} />
       ) : (

@@ -9,6 +9,7 @@ import { Attempts, Timeline, type TimelineView } from "../parts/timeline.tsx";
 import { QuestionChips, QuestionState, QuestionContext, answeredBy, cardState } from "../card/card.tsx";
 import type { CardView } from "../card/card-view.ts";
 import { Command } from "../parts/command.tsx";
+import { TitleText } from "../parts/title-text.tsx";
 import { factWords } from "../words/fact-words.ts";
 import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "../parts/log.tsx";
@@ -119,7 +120,7 @@ function Head({ view }: { view: RunView }) {
         <span class="chip">
           {waitedMs > 0
             ? tell(reader, "r.waited", { waited: tellSpan(reader, waitedMs, 2), whole })
-            : tell(reader, "r.took", { whole })}
+            : tell(reader, hasEnded(run) ? "r.took" : "r.going", { whole })}
         </span>
         {run.reason === undefined || run.status === "failed" ? null : (
           <span class="chip">
@@ -142,7 +143,9 @@ function Asks({ view, run }: { view: CardView; run: Run }) {
         {tell(reader, "r.asks", { run: `#${run.number}` })} ·{" "}
         <a href={`/q/${read.question.id}`}>{tell(reader, "r.open")}</a>
       </p>
-      <h2 id="asks-title">{makeVisible(read.question.title)}</h2>
+      <h2 id="asks-title">
+        <TitleText title={read.question.title} />
+      </h2>
       <QuestionChips view={view} />
       <QuestionContext view={view} />
       <QuestionState view={view} />

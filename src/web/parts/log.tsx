@@ -35,10 +35,16 @@ export function LogBox({ reader, run, log }: { reader: PageReader; run: Run; log
           <LogLines reader={reader} run={run} log={log} />
         </>
       ) : (
-        <p class="quiet">{tell(reader, "log.away", { host: makeVisible(machineName(run.host)), run: run.number })}</p>
+        <p class="quiet">{awayWords(reader, run)}</p>
       )}
     </section>
   );
+}
+
+/** Where a log is that cannot be shown here. */
+function awayWords(reader: PageReader, run: Run) {
+  if (run.implicit || run.host === "") return tell(reader, "log.foreign");
+  return tell(reader, "log.away", { host: makeVisible(machineName(run.host)), run: run.number });
 }
 
 /** The lines of a log, and the position to continue from. */

@@ -47,6 +47,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "r.open": "Frage öffnen",
   "r.waited": "Auf Menschen gewartet: {waited} von {whole}",
   "r.took": "Dauer: {whole}",
+  "r.going": "Bisher {whole}",
   "r.timeline": "Zeitleiste",
   "r.timeline.cut": "Frühere Ereignisse stehen im Verlauf dieses Laufs.",
   "r.worked": "{span} gearbeitet",
@@ -89,6 +90,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
 
   log: "Protokoll",
   "log.none": "Das Protokoll ist leer.",
+  "log.foreign": "askd hat diesen Agenten nicht gestartet; sein Protokoll ist nicht hier.",
   "log.away": "Das Protokoll liegt auf {host}. Lesen Sie es dort mit: askd logs {run}",
   "log.cut": "Das ist das Ende des Protokolls. Vollständig zeigt es: askd logs {run}",
   "log.start": "Start {n} des Agenten",

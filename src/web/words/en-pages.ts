@@ -44,6 +44,7 @@ export const enPages = {
   "r.open": "Open the question",
   "r.waited": "Waited for people: {waited} of {whole}",
   "r.took": "Took {whole}",
+  "r.going": "For {whole} so far",
   "r.timeline": "Timeline",
   "r.timeline.cut": "Earlier events are on the activity page of this run.",
   "r.worked": "worked {span}",
@@ -85,6 +86,7 @@ export const enPages = {
 
   log: "Log",
   "log.none": "The log is empty.",
+  "log.foreign": "askd did not start this agent, so its log is not here.",
   "log.away": "The log is on {host}. Read it there with: askd logs {run}",
   "log.cut": "This is the end of the log. See all of it with: askd logs {run}",
   "log.start": "Start {n} of the agent",
