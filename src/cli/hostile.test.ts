@@ -142,6 +142,13 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   serve: [["serve", "--host", "{text}"]],
   service: [["service", "{text}"]],
   login: [["login"]],
+  invite: [
+    ["invite", "{text}"],
+    ["invite", "eve"],
+  ],
+  channels: [["channels"]],
+  setup: [["setup", "{text}"]],
+  test: [["test", "{text}"]],
   auth: [["auth"]],
   user: [
     ["user", "list"],

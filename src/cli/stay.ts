@@ -17,7 +17,7 @@ export function stayUntilDone(process: OwnProcess, stderr: { write(text: string)
       return;
     }
     process.exitCode = 1;
-    stderr.write("error: askd waited for something that cannot come any more; nothing was lost\n");
+    stderr.write("error: The command waited for something that cannot come any more; nothing was lost\n");
     stderr.write("  See what is waiting: askd status\n");
   };
   process.on("beforeExit", stay);

@@ -196,7 +196,7 @@ describe("a run", () => {
     visit = await PageVisit.start();
     const { run } = await scene().ask({}, { via: "api" });
     const { html } = await visit.open(`/r/${run.id}`);
-    expect(html).toContain("askd did not start this agent, so its log is not here.");
+    expect(html).toContain("This agent was not started by askd, so its log is not here.");
     expect(html).not.toContain("The log is on");
   });
 

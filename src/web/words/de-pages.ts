@@ -90,7 +90,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
 
   log: "Protokoll",
   "log.none": "Das Protokoll ist leer.",
-  "log.foreign": "askd hat diesen Agenten nicht gestartet; sein Protokoll ist nicht hier.",
+  "log.foreign": "Dieser Agent wurde nicht von askd gestartet; sein Protokoll ist nicht hier.",
   "log.away": "Das Protokoll liegt auf {host}. Lesen Sie es dort mit: askd logs {run}",
   "log.cut": "Das ist das Ende des Protokolls. Vollständig zeigt es: askd logs {run}",
   "log.start": "Start {n} des Agenten",

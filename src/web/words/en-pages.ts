@@ -86,7 +86,7 @@ export const enPages = {
 
   log: "Log",
   "log.none": "The log is empty.",
-  "log.foreign": "askd did not start this agent, so its log is not here.",
+  "log.foreign": "This agent was not started by askd, so its log is not here.",
   "log.away": "The log is on {host}. Read it there with: askd logs {run}",
   "log.cut": "This is the end of the log. See all of it with: askd logs {run}",
   "log.start": "Start {n} of the agent",
