@@ -3,6 +3,8 @@ import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { snakeCase } from "../src/core/api/snake-case.ts";
+import { ASK_FIELDS } from "../src/core/question/ask-input.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = [
@@ -74,3 +76,9 @@ function findHeadings(markdown: string): string[] {
 function withoutCode(markdown: string): string {
   return markdown.replace(/^```[\s\S]*?^```/gm, "");
 }
+
+test("the page about asking lists every field of an ask in JSON", () => {
+  const page = textOf("docs/ask.md");
+  const table = /## Fields of an ask[^]*?(?=\n## |$)/.exec(page)?.[0] ?? "";
+  for (const field of ASK_FIELDS) expect(table).toContain(`\`${snakeCase(field)}\``);
+});

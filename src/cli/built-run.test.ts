@@ -48,6 +48,18 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a run that asks by a marker", () => {
+  test("shows in a log that is followed which answer it goes on with", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    await at.type("run", "--", "./agent.sh");
+    await at.state("1", "waiting_input");
+    const following = at.type("logs", "1", "-f");
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await at.type("answer", "1", "Memcached");
+    const { stderr } = await following;
+    expect(stderr).toMatch(/❓ Redis or Memcached\?[^]*\n✓ q-\w+: Memcached, by \S+ \(cli\)[^\n]*\n#1 is completed\n$/);
+  });
+
   test("continues the trace of its caller, and does not show its marker as a summary", async () => {
     const at = new BuiltScene();
     at.program("agent.sh", ASKS);

@@ -1,5 +1,15 @@
 import type { Seal } from "../core/changes.ts";
 
+/** The texts that both dialects read a snapshot with. */
+export const SNAPSHOT_SQL = {
+  runColumns: `id, number, version, body, name, external_id, host, agent, session, parent_id, status, ended_at,
+  chain_n, chain_hash`,
+  questionColumns: "id, version, body, run_id, key, status",
+  job: "select key, kind, host, agent, due_at, ready_at, lease_until, body from job",
+  countContents: "select count(*) as count from content",
+  countEntries: "select kind, count(*) as count from entry group by kind",
+} as const;
+
 /** A row of the run table. */
 export interface RunRow
   extends

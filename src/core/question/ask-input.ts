@@ -117,6 +117,9 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
 });
 type AskFields = z.infer<typeof AskFields>;
 
+/** The fields of an ask, as this program names them. */
+export const ASK_FIELDS: readonly string[] = Object.keys(AskFields.shape);
+
 /** Parses an ask in any accepted shape, or refuses it. */
 export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: Instant): AskInput {
   const parsed = AskFields.safeParse(camelKeys(raw));

@@ -8,7 +8,7 @@ import { voidOthers } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { cancelledQuestion, stopJob } from "../run/run-lifecycle.ts";
 import { requirePlain } from "../text/plain-text.ts";
-import type { ClosedQuestion } from "./question.ts";
+import { type ClosedQuestion, NO_REASON } from "./question.ts";
 import { type Run, isAgentAlive, isForOneAsk, isForeignSession } from "../run/run.ts";
 
 export interface CancelInput {
@@ -28,7 +28,7 @@ export function cancel(read: QuestionSnapshot, input: CancelInput, at: DecisionC
   const note = input.resume?.trim();
   requireAccess(note ? "cancel_with_words" : "cancel", at.by, read.question);
   const question = requirePending(read, at.now);
-  const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : "no reason given");
+  const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : NO_REASON);
   requirePlain(reason, at.rules.limits.answerBytes, "reason");
   if (note) {
     requireMayResumeAgent("cancel_with_words", { ...read, question }, at, input.confirmed ?? false);

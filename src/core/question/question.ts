@@ -208,6 +208,9 @@ export type Question = z.infer<typeof Question>;
 export type PendingQuestion = Extract<Question, { status: "pending" }>;
 export type ClosedQuestion = Exclude<Question, PendingQuestion>;
 
+/** The reason of a person who cancelled and gave none. */
+export const NO_REASON = "no reason given";
+
 /** Fields that a question gets when it closes; setting them from the start keeps one object shape. */
 export const NOT_CLOSED = { answer: undefined, handover: undefined } as const;
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { ADA, AGENT } from "../../../test/builders.ts";
+import { ADA, AGENT, NOON, aQuestion } from "../../../test/builders.ts";
 import { Scene, said } from "../../../test/scene.ts";
 import type { QuestionSnapshot } from "../changes.ts";
-import { proceedSentence, answerMessage } from "./agent-message.ts";
+import { NO_REASON } from "../question/question.ts";
+import { proceedSentence, answerMessage, cancelledMessage } from "./agent-message.ts";
 import { SECOND_MS } from "../instant.ts";
 
 async function answeredWith(text: string, over: Parameters<typeof said>[1] = {}): Promise<QuestionSnapshot> {
@@ -68,4 +69,18 @@ test("all answers since the last resume are told, corrections too", async () => 
   await scene.engine.amend(first.question.id, "the newest version", ADA);
   const told = answerMessage({ delimiter: "%%", reads: [await scene.engine.read(first.question.id)] });
   expect(told).toContain("Correction:\n<%%>\nthe newest version\n</%%>");
+});
+
+test("a question that was cancelled without a reason is not given one", () => {
+  const { hold: _hold, settling: _settling, ...open } = aQuestion();
+  const cancelled = {
+    ...open,
+    status: "cancelled",
+    cancelledAt: NOON,
+    cancelledBy: ADA,
+    handover: { state: "owed" },
+  } as const;
+  const said = cancelledMessage({ ...cancelled, reason: NO_REASON, note: "go on" });
+  expect(said).toMatch(/^Question q_\w+ was withdrawn by ada \(cli\)\. No answer will come/);
+  expect(cancelledMessage({ ...cancelled, reason: "not needed" })).toContain('was cancelled (reason: "not needed").');
 });

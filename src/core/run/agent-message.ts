@@ -8,6 +8,7 @@ import {
   type Amendment,
   type Answer,
   type Handover,
+  NO_REASON,
   type Question,
   findAnswer,
   handoversOf,
@@ -137,7 +138,8 @@ function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, 
 
 function withdrawnSentence({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>) {
   const how = note === undefined ? "cancelled" : `withdrawn by ${who(cancelledBy)}`;
-  return `Question ${id} was ${how} (reason: ${quoteLine(reason, WORDS_CHARS)}).`;
+  const why = reason === NO_REASON ? "" : ` (reason: ${quoteLine(reason, WORDS_CHARS)})`;
+  return `Question ${id} was ${how}${why}.`;
 }
 
 function recorded(question: Question) {

@@ -68,7 +68,7 @@ export function endRun({ run, open }: RunSnapshot, result: RunResult, at: Decisi
     ...run,
     worker: undefined,
     apiTries: undefined,
-    result: Object.keys(told).length > 0 ? told : run.result,
+    result: Object.values(told).some((part) => part !== undefined) ? told : run.result,
   };
   if (pending) return parkRun({ ...kept, mayHaveAsked }, pending, at, detailOf(mayHaveAsked));
   const [owed] = open;
@@ -284,7 +284,7 @@ export function cancelledQuestion(
 }
 
 function runEndedRefusal(run: Run) {
-  return new Refusal("run_ended", `Task ${run.number} is not waiting for input (${run.status})`, {
+  return new Refusal("run_ended", `Run #${run.number} is not waiting for input (${run.status})`, {
     hint: `See it with: askd show ${run.number}`,
     fact: { is: "run_ended", number: run.number, status: run.status },
   });

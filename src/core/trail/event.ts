@@ -153,11 +153,6 @@ export function unchangedEvent(
 /** Builds the event of a run's change; one that ends a parked time carries its length. */
 export function runEvent(before: Run | undefined, after: Run, at: EventContext, detail?: EventDetail): Event {
   const parkedAt = before && isParked(before) && !isParked(after) ? before.parkedAt : undefined;
-  const more = {
-    reason: after.reason,
-    ...detail,
-    suspended_ms: parkedAt === undefined ? undefined : sinceMs(parkedAt, at),
-  };
   return {
     type: RUN_EVENT_OF[after.status](before),
     at: at.now,
@@ -167,7 +162,11 @@ export function runEvent(before: Run | undefined, after: Run, at: EventContext, 
     from: before?.status,
     to: after.status,
     version: after.version + 1,
-    detail: Object.keys(more).length > 0 ? more : undefined,
+    detail: {
+      reason: after.reason,
+      ...detail,
+      suspended_ms: parkedAt === undefined ? undefined : sinceMs(parkedAt, at),
+    },
   };
 }
 

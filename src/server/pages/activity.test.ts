@@ -29,8 +29,8 @@ test("events are listed newest first, with who, through what, and of which run",
 });
 
 test.each([
-  ["en", "agent of run", "reply from agent of run"],
-  ["de", "Agent von Lauf", "Antwort von Agent von Lauf"],
+  ["en", "agent of run", "attempt by agent of run"],
+  ["de", "Agent von Lauf", "Versuch von Agent von Lauf"],
 ])("what an agent tries is not shown as an act of this machine's user, in %s", async (language, agent, tried) => {
   const { scene } = visit.at;
   const run = await scene.startedRun();

@@ -11,6 +11,7 @@ import {
   type StoredEntry,
   type StoredLine,
   type StoredQuestion,
+  SNAPSHOT_SQL,
   toLineHashes,
   toRowCounts,
   toStoredJob,
@@ -18,20 +19,16 @@ import {
   toStoredRun,
 } from "../snapshot.ts";
 
-const RUNS = `select id, number, version, body, name, external_id, host, agent, session, parent_id, status, ended_at,
-  chain_n, chain_hash from run where id > $1 order by id limit $2`;
-const QUESTIONS = `select id, version, body, run_id, key, status from question
+const RUNS = `select ${SNAPSHOT_SQL.runColumns} from run where id > $1 order by id limit $2`;
+const QUESTIONS = `select ${SNAPSHOT_SQL.questionColumns} from question
   where (run_id, key) > ($1, $2) order by run_id, key limit $3`;
 const LINES = `select run_id, n, hash, body, xid::text::bigint as xid, seq from event
   where (run_id, n) > ($1, $2) order by run_id, n limit $3`;
 const FEED = `select hash from event where (xid, seq) > ($1::text::xid8, $2::bigint)
   and (xid, seq) <= ($3::text::xid8, $4::bigint) order by xid, seq`;
-const JOB = "select key, kind, host, agent, due_at, ready_at, lease_until, body from job";
 const LINE_HASHES = `select event.run_id, event.n, event.hash, coalesce(run.number, 0) as number
   from unnest($1::text[], $2::int[]) as wanted (run_id, n)
   join event on event.run_id = wanted.run_id and event.n = wanted.n left join run on run.id = event.run_id`;
-const COUNT_CONTENTS = "select count(*) as count from content";
-const COUNT_ENTRIES = "select kind, count(*) as count from entry group by kind";
 
 /** Reads a snapshot of the store, inside a transaction of that connection. */
 export async function readPostgresSnapshot<Result>(
@@ -69,7 +66,7 @@ class PostgresSnapshot implements StoreSnapshot {
   }
 
   listJobs(after: string, limit: number) {
-    return this.#jobs(`${JOB} where key > $1 order by key limit $2`, encodeName(after), limit);
+    return this.#jobs(`${SNAPSHOT_SQL.job} where key > $1 order by key limit $2`, encodeName(after), limit);
   }
 
   async readFeedHashes(after: string, upTo: string) {
@@ -89,7 +86,7 @@ class PostgresSnapshot implements StoreSnapshot {
   }
 
   readJobs(keys: readonly string[]) {
-    return this.#jobs(`${JOB} where key = any($1)`, keys.map(encodeName));
+    return this.#jobs(`${SNAPSHOT_SQL.job} where key = any($1)`, keys.map(encodeName));
   }
 
   async readEntries(kind: string, ids: readonly string[]) {
@@ -104,7 +101,10 @@ class PostgresSnapshot implements StoreSnapshot {
   }
 
   async countRows() {
-    return toRowCounts(await this.#all<CountRow>(COUNT_CONTENTS), await this.#all<CountRow>(COUNT_ENTRIES));
+    return toRowCounts(
+      await this.#all<CountRow>(SNAPSHOT_SQL.countContents),
+      await this.#all<CountRow>(SNAPSHOT_SQL.countEntries),
+    );
   }
 
   async #jobs(sql: string, ...values: unknown[]) {

@@ -9,6 +9,7 @@ import {
   type StoredEntry,
   type StoredLine,
   type StoredQuestion,
+  SNAPSHOT_SQL,
   toLineHashes,
   toRowCounts,
   toStoredJob,
@@ -28,20 +29,16 @@ begin;`;
 const LAST_LINE = "select coalesce(max(seq), 0) as seq from event";
 const PUT_IN_ORDER = `insert into temp.line (run_id, n, seq)
   select run_id, n, seq from event where seq > ? and seq <= ?`;
-const RUNS = `select id, number, version, body, name, external_id, host, agent, session, parent_id, status, ended_at,
-  chain_n, chain_hash, chain_seq from run where id > ? order by id limit ?`;
-const QUESTIONS = `select id, version, body, run_id, key, status from question
+const RUNS = `select ${SNAPSHOT_SQL.runColumns}, chain_seq from run where id > ? order by id limit ?`;
+const QUESTIONS = `select ${SNAPSHOT_SQL.questionColumns} from question
   where (run_id, key) > (?, ?) order by run_id, key limit ?`;
 const LINES = `select event.run_id, event.n, event.hash, event.body, event.seq, event.before
   from temp.line cross join event on event.seq = line.seq
   where (line.run_id, line.n, line.seq) > (?, ?, ?) order by line.run_id, line.n, line.seq limit ?`;
-const JOB = "select key, kind, host, agent, due_at, ready_at, lease_until, body from job";
 const LINE_HASHES = `select line.run_id, line.n, event.hash, coalesce(run.number, 0) as number
   from json_each(?) wanted
   cross join temp.line on line.run_id = wanted.value ->> 0 and line.n = wanted.value ->> 1
   cross join event on event.seq = line.seq left join run on run.id = line.run_id`;
-const COUNT_CONTENTS = "select count(*) as count from content";
-const COUNT_ENTRIES = "select kind, count(*) as count from entry group by kind";
 
 /** Reads a snapshot of the store, on a connection of its own. */
 export async function readSqliteSnapshot<Result>(
@@ -96,7 +93,7 @@ class SqliteSnapshot implements StoreSnapshot {
   }
 
   listJobs(after: string, limit: number) {
-    return this.#jobs(`${JOB} where key > ? order by key limit ?`, after, limit);
+    return this.#jobs(`${SNAPSHOT_SQL.job} where key > ? order by key limit ?`, after, limit);
   }
 
   async readFeedHashes(after: string, upTo: string) {
@@ -115,7 +112,7 @@ class SqliteSnapshot implements StoreSnapshot {
   }
 
   readJobs(keys: readonly string[]) {
-    return this.#jobs(`${JOB} where key in (select value from json_each(?))`, JSON.stringify(keys));
+    return this.#jobs(`${SNAPSHOT_SQL.job} where key in (select value from json_each(?))`, JSON.stringify(keys));
   }
 
   readEntries(kind: string, ids: readonly string[]) {
@@ -130,7 +127,10 @@ class SqliteSnapshot implements StoreSnapshot {
   }
 
   async countRows() {
-    return toRowCounts(await this.#all<CountRow>(COUNT_CONTENTS), await this.#all<CountRow>(COUNT_ENTRIES));
+    return toRowCounts(
+      await this.#all<CountRow>(SNAPSHOT_SQL.countContents),
+      await this.#all<CountRow>(SNAPSHOT_SQL.countEntries),
+    );
   }
 
   async #jobs(sql: string, ...values: Array<string | number>) {

@@ -261,7 +261,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "event.undone": "{name} hat die Antwort rückgängig gemacht",
   "event.amended": "{name} hat eine Korrektur gesendet",
   "event.late_reply": "{name} hat zu spät geantwortet",
-  "event.refused": "Antwort von {name} abgelehnt",
+  "event.refused": "Versuch von {name} abgelehnt",
   "event.forced": "{name} hat nach Ablauf der Frist geantwortet",
   "event.given": "der Agent hat die Antwort",
   "event.timed_out": "Frist abgelaufen",

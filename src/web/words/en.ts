@@ -259,7 +259,7 @@ export const en = {
   "event.undone": "{name} undid the answer",
   "event.amended": "{name} sent a correction",
   "event.late_reply": "{name} replied too late",
-  "event.refused": "reply from {name} refused",
+  "event.refused": "attempt by {name} refused",
   "event.forced": "{name} answered after the deadline",
   "event.given": "the agent has the answer",
   "event.timed_out": "timed out",

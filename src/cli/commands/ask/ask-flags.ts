@@ -55,7 +55,11 @@ export const ASK_FLAGS = {
   callback: { type: "string", value: "url", about: "Where to send the outcome; ASKD_CALLBACK_SECRET signs it" },
   "dry-run": { type: "boolean", about: "Show what each channel would be sent, and ask nothing" },
   via: { type: "string", value: "channel", about: "With --dry-run: only this channel" },
-  input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
+  input: {
+    type: "string",
+    value: "file",
+    about: "Read the question as JSON from a file, or - for stdin; its fields: docs/ask.md",
+  },
 } as const satisfies Flags;
 
 /** The same rule as for the options of the action, in `action/input.mjs`. */

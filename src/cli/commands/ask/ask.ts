@@ -188,9 +188,9 @@ function say(context: Context, line: string) {
 
 /** Prints that the command waits for a person: on a terminal with a bell and a counter, else once. Returns a function that ends it. */
 function sayWaiting(holdMs: number, context: Context) {
-  const { stderr, isQuiet, env } = context;
+  const { stderr, isQuiet, isAccessible, env } = context;
   if (isQuiet) return () => undefined;
-  const isLive = stderr.isTty && env["TERM"] !== "dumb" && !env["ASKD_ACCESSIBLE"];
+  const isLive = stderr.isTty && env["TERM"] !== "dumb" && !isAccessible;
   stderr.write(bellFor(context));
   if (!isLive) {
     stderr.write(`waiting for a person, at most ${formatDuration(holdMs)}\n`);

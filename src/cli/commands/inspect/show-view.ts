@@ -280,7 +280,8 @@ function historyLines({ question, content }: ShowView["questions"][number], view
   ];
 }
 
-function outcomeLines(question: Question, content: Content, now: Instant) {
+/** How a question ended: the answer with its author, a timeout, a withdrawal. */
+export function outcomeLines(question: Question, content: Content, now: Instant): string[] {
   if (question.status === "cancelled") {
     const who = `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}`;
     return [`cancelled ${who}: ${oneLine(question.reason)}`];

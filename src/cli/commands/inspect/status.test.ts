@@ -107,4 +107,16 @@ describe("askd status", () => {
     await scene.engine.answer(run.pendingId!, said("Redis"), ADA);
     expect((await type(scene, ["show", "1"])).stdout).toContain(tried);
   });
+
+  test("takes ASKD_ACCESSIBLE=0 for off", async () => {
+    const scene = new Scene();
+    await askIn(scene, "cache");
+    const drawn = { text: "" };
+    const watched = ["status", "--watch", "--exit-code"];
+    await type(scene, watched, { ...terminal(30, drawn), env: { ASKD_ACCESSIBLE: "0", NO_COLOR: "1" } });
+    expect(drawn.text).toContain("\x1b[H\x1b[2J");
+    const plain = { text: "" };
+    await type(scene, watched, { ...terminal(30, plain), env: { ASKD_ACCESSIBLE: "1" } });
+    expect(plain.text).not.toContain("\x1b[");
+  });
 });

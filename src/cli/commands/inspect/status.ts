@@ -199,7 +199,7 @@ function readLast(engine: Engine, run: Run) {
 async function watchStatus(watch: StatusWatch, context: Context) {
   const signal = context.interrupt();
   const isPage = !context.json && !watch.isShort;
-  const isInPlace = isPage && context.stdout.isTty && context.env["TERM"] !== "dumb" && !isAccessible(context);
+  const isInPlace = isPage && context.stdout.isTty && context.env["TERM"] !== "dumb" && !context.isAccessible;
   let shown: string | undefined;
   for (;;) {
     const view = await watch.read();
@@ -234,8 +234,4 @@ function keyOf(view: StatusView) {
     clocks,
     damage,
   ]);
-}
-
-function isAccessible({ env }: Context) {
-  return Boolean(env["ASKD_ACCESSIBLE"]);
 }

@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { findAgent } from "../../../agents/registry.ts";
 import { runDirOf } from "../../../agents/runner/run-files.ts";
-import { shortId } from "../../../core/id.ts";
+import { type QuestionId, shortId } from "../../../core/id.ts";
 import { machineName } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { type Run, hasEnded } from "../../../core/run/run.ts";
@@ -11,6 +11,7 @@ import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
+import { outcomeLines } from "../inspect/show-view.ts";
 import { waitForRunChange } from "./run-follow.ts";
 import { RunLog } from "./run-log.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -71,12 +72,17 @@ async function followLog(
   context: Context,
 ) {
   const { log, runDir, engine, signal, isRaw } = given;
-  let told = "";
+  let told: QuestionId | undefined;
   for (;;) {
     const now = (await engine.findRun(run.id)) ?? run;
     const isOver = hasEnded(now) && now.worker === undefined;
+    // Before the output that follows from it.
+    if (told !== undefined && now.pendingId !== told) {
+      if (!isRaw) await sayOutcome(told, engine, context);
+      told = undefined;
+    }
     await log.more();
-    if (now.status === "awaiting_input" && now.pendingId !== undefined && now.pendingId !== told) {
+    if (now.pendingId !== undefined && now.pendingId !== told) {
       told = now.pendingId;
       if (!isRaw) await sayWaiting(now, engine, context);
     }
@@ -93,6 +99,14 @@ async function followLog(
 /** The warning about a question that could not be read: the log itself shows only the agent's words. */
 function sayDoubt({ mayHaveAsked }: Run, { stderr, isQuiet }: Context) {
   if (!isQuiet && mayHaveAsked !== undefined) stderr.write(`❓ It may have asked: ${oneLine(mayHaveAsked)}\n`);
+}
+
+/** The answer that the run goes on with, or how the question ended without one. */
+async function sayOutcome(id: QuestionId, engine: Engine, { stderr, isQuiet }: Context) {
+  if (isQuiet) return;
+  const { question, content } = await engine.read(id);
+  const lines = outcomeLines(question, content, await engine.now());
+  for (const line of lines) stderr.write(`✓ ${shortId(id)}: ${line}\n`);
 }
 
 async function sayWaiting(run: Run, engine: Engine, { stderr, isQuiet, program }: Context) {

@@ -93,9 +93,20 @@ function serveArgv({ self, place }: Context) {
   return [...self, "--store", where, "serve"];
 }
 
-/** The variables that say where the store is, and no others. */
+/** The variables that say where the store and the settings are, and no others. */
 function ownEnv({ env }: Context) {
-  const names = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "ASKD_CONFIG_DIR", "ASKD_PORT"];
+  const names = [
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "LANG",
+    "TMPDIR",
+    "ASKD_HOME",
+    "ASKD_CONFIG_DIR",
+    "ASKD_CONFIG_SYSTEM",
+    "ASKD_PORT",
+  ];
   const xdg = ["CONFIG_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR", "CACHE_HOME"].map((name) => `XDG_${name}`);
   return Object.fromEntries([...names, ...xdg].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

@@ -54,6 +54,7 @@ test("audit shows that an agent tried to answer, and of which run it is", async 
   const { stdout } = await type(scene, ["audit", String(run.number)]);
   const line = stdout.split("\n").find((each) => each.includes("question.refused"));
   expect(line).toContain(`agent of run #${run.number} (cli)`);
+  expect(line).toContain("pending, attempt 1 refused: An agent cannot answer a question; a person has to");
 });
 
 describe("audit --seal-to", () => {

@@ -172,7 +172,11 @@ function sayChange({ from, to }: Event) {
 }
 
 /** The details worth showing to people; `--json` also shows the hashes of texts. */
-function sayDetail({ detail = {} }: Event, ahead: Ahead) {
+function sayDetail({ type, detail = {} }: Event, ahead: Ahead) {
+  if (type === "question.refused") {
+    const { tried, tries } = detail;
+    return [cutCells(`attempt ${sayValue(tries, ahead)} refused: ${sayValue(tried, ahead)}`, DETAIL_CELLS)];
+  }
   return Object.entries(detail).flatMap(([name, value]) => {
     const said = sayValue(value, ahead);
     if (said === "" || HIDDEN.has(name)) return [];
