@@ -81,6 +81,6 @@ test("a question that was cancelled without a reason is not given one", () => {
     handover: { state: "owed" },
   } as const;
   const said = cancelledMessage({ ...cancelled, reason: NO_REASON, note: "go on" });
-  expect(said).toMatch(/^Question q_\w+ was withdrawn by ada \(cli\)\. No answer will come/);
+  expect(said).toMatch(/^Question q_\w+ was withdrawn by ada\. No answer will come/);
   expect(cancelledMessage({ ...cancelled, reason: "not needed" })).toContain('was cancelled (reason: "not needed").');
 });
