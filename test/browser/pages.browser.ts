@@ -179,12 +179,12 @@ test("the line that is read stays where it is while the agent prints, and the en
   await page.goto(`${stage.url}/r/chatty`);
   await page.waitForSelector("#log >> text=early 400", { timeout: 20_000 });
   const line = page.locator("#log > div:text-is('early 380')");
-  await line.evaluate((element) => element.scrollIntoView({ block: "start" }));
+  await line.scrollIntoViewIfNeeded();
   const before = (await line.boundingBox())!.y;
   appendFileSync(gate, "");
   await page.waitForSelector("#log >> text=late 1000", { state: "attached", timeout: 20_000 });
   expect(Math.abs((await line.boundingBox())!.y - before)).toBeLessThan(2);
-  await page.locator("#log").evaluate((log) => (log.scrollTop = log.scrollHeight));
+  await page.evaluate(`document.querySelector("#log").scrollTop = 1e9`);
   await page.waitForSelector("#log > div:text-is('done')", { timeout: 20_000 });
 });
 
