@@ -31,7 +31,8 @@ async function record() {
   const env = { ...process.env, ASKD_HOME: home, COLUMNS: String(COLUMNS), NO_COLOR: "1" };
   env.PATH = `${join(ROOT, "bin")}${delimiter}${process.env.PATH}`;
   try {
-    const child = spawn("askd", ["demo", "--answer", "1"], { env, stdio: ["ignore", "pipe", "inherit"] });
+    const program = join(ROOT, "bin", "askd");
+    const child = spawn(program, ["demo", "--answer", "1"], { env, stdio: ["ignore", "pipe", "inherit"] });
     const printed = [];
     let rest = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {

@@ -172,19 +172,24 @@ test("nothing was run or loaded that the policy of the pages forbids", () => {
 });
 
 test("the line that is read stays where it is while the agent prints, and the end is followed again", async () => {
-  const gate = join(stage.home, "gate-log");
-  const script = `seq -f "early %g" 400; i=0; while [ ! -e "${gate}" ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done; seq -f "late %g" 2000; echo done`;
+  const [gate, end] = [join(stage.home, "gate-log"), join(stage.home, "gate-end")];
+  const wait = (file: string) => `i=0; while [ ! -e "${file}" ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.1; done`;
+  const script = `seq -f "early %g" 400; ${wait(gate)}; seq -f "late %g" 2000; ${wait(end)}; echo done`;
   await stage.type("run", "--name", "chatty", "--", "sh", "-c", script);
   const page = await stage.person("mika");
   await page.goto(`${stage.url}/r/chatty`);
   await page.waitForSelector("#log >> text=early 400", { timeout: 20_000 });
-  const line = page.locator("#log > div:text-is('early 380')");
-  await line.evaluate((element) => element.scrollIntoView({ block: "start" }));
+  const line = page.locator("#log > div:text-is('early 360')");
+  await page.evaluate(
+    `[...document.querySelectorAll("#log > div")].find((row) => row.textContent === "early 360").scrollIntoView({ block: "start", behavior: "instant" })`,
+  );
+  await page.waitForTimeout(500);
   const before = (await line.boundingBox())!.y;
   appendFileSync(gate, "");
   await page.waitForSelector("#log >> text=late 1000", { state: "attached", timeout: 20_000 });
   expect(Math.abs((await line.boundingBox())!.y - before)).toBeLessThan(2);
-  await page.locator("#log").evaluate((log) => (log.scrollTop = log.scrollHeight));
+  await page.evaluate(`document.querySelector("#log").scrollTop = 1e9`);
+  appendFileSync(end, "");
   await page.waitForSelector("#log > div:text-is('done')", { timeout: 20_000 });
 });
 

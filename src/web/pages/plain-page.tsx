@@ -46,7 +46,7 @@ export function PlainPage({ frame, children }: { frame: PlainFrame; children: Ch
   );
 }
 
-/** What a link that signs in carries. */
+/** The contents of a link that signs in. */
 export interface SignInLink {
   code: string;
   person: string;
