@@ -229,33 +229,6 @@ test("show says that turns and cost are unknown where the agent does not say the
   expect((await type(scene, ["show", "1", "--json=turns,cost_usd"])).stdout).toBe('{"turns":null,"cost_usd":null}\n');
 });
 
-test("show prints the summary, the details and the issues that the agent reported", async () => {
-  const scene = new Scene();
-  const run = await scene.startedRun();
-  const told = { summary: "Cache added", details: "In api.ts", issues: ["No test for TTL", "Flaky build"] };
-  await scene.engine.endRun(run.id, { status: "completed", ...told }, AGENT);
-  expect((await type(scene, ["show", "1"])).stdout).toContain(
-    "Summary: Cache added\nDetails: In api.ts\nIssue: No test for TTL\nIssue: Flaky build\n",
-  );
-});
-
-test("status and show say what silence does within the window of an agent that proceeds", async () => {
-  const scene = new Scene();
-  const run = await scene.startedRun();
-  await scene.engine.ask(scene.input({ hold: "45s", after_hold: "proceed" }), AGENT, { runId: run.id });
-  const said = /due .*in 45s\)?, then the agent proceeds without an answer/i;
-  expect((await type(scene, ["status"])).stdout).toMatch(said);
-  expect((await type(scene, ["show", "1"])).stdout).toMatch(said);
-});
-
-test("the issue of a question is in show and in JSON", async () => {
-  const scene = new Scene();
-  const run = await scene.startedRun();
-  await scene.engine.ask(scene.input({ issue: { repo: "acme/api", number: 123 } }), AGENT, { runId: run.id });
-  expect((await type(scene, ["show", "1"])).stdout).toContain("Of issue: acme/api#123\n");
-  expect((await type(scene, ["list", "--json=issue"])).stdout).toBe('[{"issue":{"repo":"acme/api","number":123}}]\n');
-});
-
 test("a completed run is not resumed, and the refusal says what to type", async () => {
   const scene = new Scene();
   const run = await scene.startedRun();
@@ -311,15 +284,6 @@ describe("a run whose worker is gone", () => {
     await fresh.engine.answer(question.id, said("1"), ADA);
     expect((await type(fresh, ["show", "1"], over)).stderr).toBe("");
   });
-});
-
-test("a run whose answer was stored without resuming it is in a section of status", async () => {
-  const scene = new Scene();
-  const { question } = await parked(scene);
-  await type(scene, ["answer", question.id, "1", "--no-resume"]);
-  expect((await type(scene, ["status"])).stdout).toMatch(
-    /ANSWERED, WAITING FOR YOU:\n {2}#1 .*\n {6}Resume it: askd runs resume 1\n/,
-  );
 });
 
 test.each([
