@@ -14,6 +14,8 @@ const LONGEST = [
   "run.e2e.ts",
   "permission.e2e.ts",
   "second-question.e2e.ts",
+  "api-failure.e2e.ts",
+  "older-claude.e2e.ts",
   "by-hand.e2e.ts",
   "init.e2e.ts",
   "opencode-serve.e2e.ts",

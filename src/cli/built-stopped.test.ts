@@ -101,5 +101,6 @@ describe("a worker that was killed", () => {
     for (const worker of scene.workers()) process.kill(worker, "SIGKILL");
     await noticed(scene, "show", "1");
     await scene.state("1", "completed");
+    expect(scene.workers()).toHaveLength(1);
   });
 });

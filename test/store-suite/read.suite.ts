@@ -47,8 +47,8 @@ function counting(at: Opened): void {
     const other = await keepRun(at.store, { agent: "codex" });
     const origins = await at.store.readOrigins([one.id, other.id, IDS.run()]);
     expect(origins.toSorted((left, right) => (left.id < right.id ? -1 : 1))).toEqual([
-      { id: one.id, agent: "claude", repo: "acme/api", sources: one.sources },
-      { id: other.id, agent: "codex", sources: other.sources },
+      { id: one.id, number: one.number, agent: "claude", repo: "acme/api", sources: one.sources },
+      { id: other.id, number: other.number, agent: "codex", sources: other.sources },
     ]);
     expect(await at.store.readOrigins([])).toEqual([]);
   });
