@@ -174,6 +174,13 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   doctor: [["doctor", "--probe", "{text}"]],
   "probe-server": "speaks a protocol to a program",
   demo: "prints its own words",
+  channels: [["channels"], ["channels", "{text}"]],
+  setup: [
+    ["setup", "{text}"],
+    ["setup", "webhook", "{text}"],
+    ["setup", "telegram", "--pair", "{text}"],
+  ],
+  test: [["test", "{text}"]],
   version: [["version"]],
 };
 
