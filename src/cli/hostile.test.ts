@@ -146,9 +146,6 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
     ["invite", "{text}"],
     ["invite", "eve"],
   ],
-  channels: [["channels"]],
-  setup: [["setup", "{text}"]],
-  test: [["test", "{text}"]],
   auth: [["auth"]],
   user: [
     ["user", "list"],
