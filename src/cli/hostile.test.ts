@@ -146,9 +146,6 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
     ["invite", "{text}"],
     ["invite", "eve"],
   ],
-  channels: [["channels"]],
-  setup: [["setup", "{text}"]],
-  test: [["test", "{text}"]],
   auth: [["auth"]],
   user: [
     ["user", "list"],
@@ -174,6 +171,13 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   doctor: [["doctor", "--probe", "{text}"]],
   "probe-server": "speaks a protocol to a program",
   demo: "prints its own words",
+  channels: [["channels"], ["channels", "{text}"]],
+  setup: [
+    ["setup", "{text}"],
+    ["setup", "webhook", "{text}"],
+    ["setup", "telegram", "--pair", "{text}"],
+  ],
+  test: [["test", "{text}"]],
   version: [["version"]],
 };
 

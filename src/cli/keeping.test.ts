@@ -156,14 +156,14 @@ describe("migrate", () => {
       const check = await scene.type("migrate", "--check");
       expect({ exit: check.exit, said: check.stdout.toString() }).toEqual({
         exit: 1,
-        said: "The store is at schema 0; this askd needs 3. Run: askd migrate\n",
+        said: "The store is at schema 0; this askd needs 4. Run: askd migrate\n",
       });
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ Created a store with schema 3\n");
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ The store is at schema 3; nothing to do\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ Created a store with schema 4\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ The store is at schema 4; nothing to do\n");
       const url = await createDatabase("built_migrate");
       const there = { ASKD_STORE: url };
       expect((await scene.typeWith(there, "migrate", "--check", "--json")).stdout.toString()).toBe(
-        '{"before":0,"after":0,"known":3}\n',
+        '{"before":0,"after":0,"known":4}\n',
       );
       expect((await scene.typeWith(there, "migrate")).exit).toBe(0);
       expect((await scene.typeWith(there, "migrate", "--check")).exit).toBe(0);

@@ -58,11 +58,12 @@ export function channelSuite(name: string, traits: ChannelTraits, start: () => P
     }
 
     async function asked(raw: Record<string, unknown> = {}) {
-      const before = service.requests();
       const { question } = await scene.ask(raw);
       await scene.pass(0);
       // A listening engine may send it itself.
-      await expect.poll(() => service.requests(), { timeout: WAIT_MS }).toBeGreaterThan(before);
+      const isTried = async () =>
+        (await scene.engine.listDeliveries(question.id)).every(({ state, failure }) => state !== "due" || failure);
+      await expect.poll(isTried, { timeout: WAIT_MS }).toBe(true);
       return question;
     }
 
@@ -271,7 +272,7 @@ export function channelSuite(name: string, traits: ChannelTraits, start: () => P
     test("an approval whose command is cut has no button that approves", async () => {
       const tool = { name: "Bash", input: { command: `rm -rf ${"x".repeat(6_000)}` } };
       await asked({ kind: "approval", tool });
-      expect(labels()).not.toContain("A) Allow");
+      expect(labels().filter((label) => label.includes("Allow"))).toEqual([]);
     });
 
     test("an approval whose command is redacted has no button that approves", async () => {
@@ -280,7 +281,7 @@ export function channelSuite(name: string, traits: ChannelTraits, start: () => P
         input: { command: "curl -H 'Authorization: Bearer ghp_0123456789abcdefghijABCDEFGHIJ012345' x" },
       };
       await asked({ kind: "approval", tool });
-      expect(labels()).not.toContain("A) Allow");
+      expect(labels().filter((label) => label.includes("Allow"))).toEqual([]);
     });
 
     test("everything that was done is in the trail and verifies", async () => {
@@ -296,7 +297,7 @@ export function channelSuite(name: string, traits: ChannelTraits, start: () => P
       test("an approval that is wholly visible has both buttons, and can be allowed there", async () => {
         listen();
         const { id } = await asked({ kind: "approval", tool: { name: "Bash", input: { command: "ls" } }, risk: "low" });
-        expect(labels()).toEqual(["A) Allow", "B) Deny"]);
+        expect(labels()).toEqual(expect.arrayContaining(["A) Allow", "B) Deny"]));
         await press("A)");
         await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
       });

@@ -177,7 +177,7 @@ export class NtfyServer implements Counterpart {
       refuse(400, 40000, error);
     };
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
-    const may = TOKENS[token] ?? (this.#isOpen ? undefined : NOTHING);
+    const may = this.#rightsOf(token);
     if (method === "POST" && url.pathname === "/") this.#requests += 1;
     if (may === NOTHING) return refuse(401, 40101, "unauthorized");
     const [named = "", part] = url.pathname.split("/").filter((each) => each !== "");
@@ -190,9 +190,13 @@ export class NtfyServer implements Counterpart {
     if (parsed && !parsed.success) return wrong(parsed.error.message);
     const message: Publish = parsed?.data ?? { topic: named, message: text || "triggered" };
     if (may && !may.writes.includes(message.topic)) return refuse(403, 40301, "forbidden");
-    if (parsed && this.#fails(text, response)) return;
     if (Buffer.byteLength(message.message) > MESSAGE_BYTES) return wrong("the message became an attachment");
-    this.#publish(message, response);
+    if (!parsed || !this.#fails(text, response)) this.#publish(message, response);
+  }
+
+  /** An open server restricts nobody. */
+  #rightsOf(token: string) {
+    return TOKENS[token] ?? (this.#isOpen ? undefined : NOTHING);
   }
 
   #publish(message: Publish, response: ServerResponse) {

@@ -7,6 +7,7 @@ import { type Actor, type Strength, actorName, channelName } from "../people/act
 import { isDenial } from "../question/approval.ts";
 import { type Content, type Item, type Option, titleOf } from "../question/content.ts";
 import { type Question, findAnswer, isPending } from "../question/question.ts";
+import { ALLOW_CHANGED } from "../question/run-permission.ts";
 import { describePolicy } from "../question/timeout.ts";
 import type { Rules } from "../rules.ts";
 import { redactor } from "../secret/redact.ts";
@@ -205,7 +206,8 @@ export interface Choice {
 
 /**
  * The choices that may be buttons. An approval that is not wholly visible in the message can only be denied there; a
- * channel that proves too little gets none at high risk; what one tap cannot answer has none.
+ * channel that proves too little gets none at high risk; what one tap cannot answer, such as a changed command, has
+ * none.
  */
 export function choicesOf(
   message: QuestionMessage,
@@ -218,7 +220,7 @@ export function choicesOf(
   const offered =
     message.kind === "approval" && !isWhole
       ? item.options.filter(({ value }) => message.denials.has(value))
-      : item.options;
+      : item.options.filter(({ value }) => message.kind !== "approval" || value !== ALLOW_CHANGED);
   return offered.map(({ key, label, value }) => ({ key: key.toUpperCase(), label, value }));
 }
 

@@ -22,6 +22,7 @@ const LOOK_MS = 500;
 const flags = {
   server: { type: "string", value: "url", about: "The server of the service, if not the public one" },
   "token-file": { type: "string", value: "file", about: "The file with the bot's token, readable by you only" },
+  pair: { type: "string", value: "person", about: "Only print a link that pairs this person's Telegram account" },
   "no-test": { type: "boolean", about: "Write the settings and send nothing" },
 } as const satisfies Flags;
 type SetupFlags = Values<typeof flags>;
@@ -34,6 +35,7 @@ export const command: Command<typeof flags> = {
     const [name, ...words] = args.positionals;
     const setUp = name === undefined || !Object.hasOwn(SETUPS, name) ? undefined : SETUPS[name];
     if (!name || !setUp) throw wrongUsage("Name a channel: ntfy, telegram or webhook", command.usage);
+    if (args.flags.pair !== undefined) return printPairing(args.flags.pair, context);
     const pairs = await setUp(words, args.flags, context);
     await setUserSettings(pairs, context);
     say(context, `✓ [channels.${name}] is in ${context.place.configFile}`);
@@ -102,16 +104,11 @@ async function keepSecret(name: string, secret: string, { place }: Context) {
   return file;
 }
 
-/** Gives the person a link to pair their account, and waits until they have opened it. */
+/** Gives this machine's user a link to pair their account, and waits until they have opened it. */
 async function pairTelegram(context: Context) {
-  const channel = await context.openChannel("telegram");
-  const bot = (await channel.verify()).replace(/^@/, "");
   const engine = await context.engine({ isDelivering: true });
-  const { text: code } = await engine.issueToken(
-    { scope: "login", subject: context.user, grants: "telegram" },
-    await whoManages(engine, context),
-  );
-  say(context, `Open this link on your phone within 10 minutes: https://t.me/${oneLine(bot)}?start=${code}`);
+  const link = await issuePairing(context.user, context);
+  say(context, `Open this link on your phone within 10 minutes: ${link}`);
   const signal = context.interrupt();
   await whileWorking(engine, async () => {
     for (let waitedMs = 0; waitedMs < PAIRING_MS && !signal.aborted; waitedMs += LOOK_MS) {
@@ -121,6 +118,21 @@ async function pairTelegram(context: Context) {
     throw new Refusal("bad_input", "Nobody opened the link", { hint: "Try again: askd setup telegram" });
   });
   say(context, `✓ Your Telegram account is paired as ${context.user}`);
+}
+
+/** Prints a link for another person; whoever listens pairs their account when they open it. */
+async function printPairing(person: string, context: Context): Promise<number> {
+  context.stdout.write(`${await issuePairing(person, context)}\n`);
+  say(context, `Give it to ${oneLine(person)}. It works once, for 10 minutes, while a server or worker runs.`);
+  return 0;
+}
+
+async function issuePairing(person: string, context: Context): Promise<string> {
+  const bot = (await (await context.openChannel("telegram")).verify()).replace(/^@/, "");
+  const engine = await context.engine({ isDelivering: true });
+  const by = await whoManages(engine, context);
+  const { text: code } = await engine.issueToken({ scope: "login", subject: person, grants: "telegram" }, by);
+  return `https://t.me/${oneLine(bot)}?start=${code}`;
 }
 
 function say(context: Context, text: string) {
