@@ -27,7 +27,7 @@ const LIMITS = fc.record({
   hasContext: fc.boolean(),
   hasTitle: fc.boolean(),
 });
-const TEXT = fc.string({ unit: "grapheme", minLength: 1, maxLength: 4_000 });
+const TEXT = fc.string({ unit: "grapheme", minLength: 1, maxLength: 2_000, size: "max" });
 
 describe("the message of an approval", () => {
   test("offers to approve only if all of its command is in the text, whatever the limit", () => {
@@ -39,7 +39,7 @@ describe("the message of an approval", () => {
         expect(limits.count(fitted.text)).toBeLessThanOrEqual(limits.limit);
         if (keys.includes("allow")) expect(fitted.text).toContain(command.trimEnd());
       }),
-      { numRuns: 300 },
+      { numRuns: 100, endOnFailure: true },
     );
   });
 
