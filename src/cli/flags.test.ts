@@ -21,7 +21,10 @@ describe("flags", () => {
     expect(parseFlags(["--json"], flags).flags.json).toBe("");
     expect(parseFlags(["--json=id,title"], flags).flags.json).toBe("id,title");
     expect(parseFlags(["--json", "42"], flags)).toMatchObject({ positionals: ["42"], flags: { json: "" } });
-    expect(parseFlags(["--wait", "10m", "Which?"], flags)).toMatchObject({ positionals: ["Which?"], flags: { wait: "10m" } });
+    expect(parseFlags(["--wait", "10m", "Which?"], flags)).toMatchObject({
+      positionals: ["Which?"],
+      flags: { wait: "10m" },
+    });
     expect(parseFlags(["--wait", "Which?"], flags)).toMatchObject({ positionals: ["Which?"], flags: { wait: "" } });
   });
 
