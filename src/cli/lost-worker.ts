@@ -17,11 +17,11 @@ export async function replaceLostWorker(engine: Engine, context: Context): Promi
   const host = needing.length > 0 ? await context.host() : undefined;
   const ours = needing.filter((run) => run.host === host);
   if (ours.length === 0) return;
-  // Loaded on use: most commands find no run under way.
-  const { isServiceOff, isWorkerRunning, startService } = await import("./commands/service/worker.ts");
-  if (await isWorkerRunning(context)) return;
   const left = await listLeft(ours, engine);
   if (left.length === 0) return;
+  // Loaded on use: most commands find no run that was left alone.
+  const { isServiceOff, isWorkerRunning, startService } = await import("./commands/service/worker.ts");
+  if (await isWorkerRunning(context)) return;
   const who = left.length === 1 ? `#${left[0]?.number}` : `${left.length} runs`;
   const isOff = isServiceOff(context.env);
   if (!isOff) await startService(context);
