@@ -17,6 +17,7 @@ const EVERYDAY = [
   "cli/make-context",
   "app",
   "store/sqlite/sqlite",
+  "store/sqlite/read-only",
   "agents/runner/machine-id",
 ];
 
