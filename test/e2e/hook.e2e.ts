@@ -141,7 +141,9 @@ describe("claude", () => {
     await stage.work();
     await stage.type("answer", id, "Memcached");
     expect(await until("blocked")).toMatchObject({ reason: "not_logged_in", epoch: 1 });
-    expect(await stage.type("status")).toContain("(Claude Code, not logged in)\n      Log in to Claude Code on");
+    expect(await stage.type("status")).toMatch(
+      /^NOT LOGGED IN:\n {2}#1 .*\(Claude Code\)\n {6}Log in to Claude Code on/m,
+    );
     expect(await stage.type("show", id)).toMatch(/^Summary: Not logged in/m);
     writeFileSync(kept, text);
     await stage.type("runs", "resume", "1");

@@ -52,7 +52,7 @@ describe.each(Object.keys(PROGRAMS) as ProgramName[])("a session of %s that a pe
       const [, dir, command = ""] = /Go on in its session: cd (\S+) && (.+)$/m.exec(answered) ?? [];
       expect({ answered, dir }).toEqual({ answered, dir: join(stage.root, "repo") });
       expect(command.split(" ")[0]).toBe(program);
-      expect(await type("status")).toContain(`ANSWERED, WAITING FOR YOU:\n`);
+      expect(await type("status")).toContain(`ANSWERED, NOT RESUMED:\n`);
       expect(await type("takeover", "1")).toBe(`cd ${dir} && ${command}\n`);
 
       const again = promptOf([{ call: "check_answer", input: { question_id: id } }, { say: "Final: {{result}}" }]);
