@@ -38,10 +38,26 @@ async function bundleForBrowsers(entry) {
   });
   return outputFiles[0].text.trim();
 }
+
+/** Our pages run from left to right and from top to bottom, where these shorter names mean the same. */
+const SHORTER = {
+  "inline-size": "width",
+  "block-size": "height",
+  "-block-start": "-top",
+  "-block-end": "-bottom",
+  "-inline-start": "-left",
+  "-inline-end": "-right",
+};
+function shorten(css) {
+  return css.replace(/(?<=[{;])[a-z-]+(?=:)/g, (property) => {
+    const name = property.replace(/inline-size|block-size|-(?:block|inline)-(?:start|end)/, (part) => SHORTER[part]);
+    return name.replace(/^inset-(?=top|bottom|left|right)/, "");
+  });
+}
 const ASSETS = {
   script: await bundleForBrowsers("src/web/client/main.ts"),
-  style: await bundleForBrowsers("src/web/style/main.css"),
-  besideStyle: await bundleForBrowsers("src/web/style/main-beside.css"),
+  style: shorten(await bundleForBrowsers("src/web/style/main.css")),
+  besideStyle: shorten(await bundleForBrowsers("src/web/style/main-beside.css")),
 };
 
 /** The `z` object keeps all of zod in the bundle (450 kB); as a namespace only what is used stays (85 kB). */

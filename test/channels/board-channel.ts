@@ -23,6 +23,8 @@ export class Board implements Channel {
 
   readonly open: OpenChannel = () => Promise.resolve(this);
 
+  showsAll = (): boolean => true;
+
   build: Channel["build"] = (message) => {
     const foreign = (text: string) => text;
     const how = sayHowToReply(message);

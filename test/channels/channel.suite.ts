@@ -436,6 +436,19 @@ export function channelSuite(name: string, traits: ChannelTraits, start: () => P
         });
       });
 
+      test("an approval that is not wholly shown can be denied by a reply, and not allowed", async () => {
+        listen();
+        const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        const { id } = await asked({ kind: "approval", tool: { name: "Bash", input: { command: `echo ${secret}` } } });
+        await service.say?.("A");
+        await service.say?.("Allow");
+        await service.say?.("B");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+        expect((await scene.engine.read(id)).question).toMatchObject({
+          answer: { items: { "1": { values: ["deny"] } } },
+        });
+      });
+
       test("an answer in one's own words", async () => {
         listen();
         const { id } = await asked();

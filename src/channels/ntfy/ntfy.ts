@@ -47,6 +47,7 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
   return {
     name: "ntfy",
     strength,
+    showsAll: (message) => fitMessage(message).isWhole,
     build: (message) => buildMessage(message, { topic, url, replyTopic, replyToken }),
     send: publish,
     // A message with the same sequence id replaces the earlier one; older servers show it as a second message.
@@ -77,20 +78,24 @@ interface ButtonPlace {
   replyToken: string | undefined;
 }
 
-function buildMessage(message: QuestionMessage, place: ButtonPlace): WireMessage {
+/** The text of a message; the title of a closed one tells its outcome. */
+function fitMessage(message: QuestionMessage) {
   const isClosed = !message.isOpen;
-  const title = makeVisible(isClosed ? (message.outcome ?? message.title) : message.title);
   const shown = isClosed ? { ...message, outcome: undefined } : message;
-  const how = `Or answer with: askd answer ${message.shortId}`;
-  const fit = {
+  return fitText(shown, {
     limit: MESSAGE_BYTES,
     count: countBytes,
     foreign: makeVisible,
     hasContext: false,
     hasTitle: isClosed,
-    how,
-  };
-  const { text, isWhole } = fitText(shown, fit);
+    how: `Or answer with: askd answer ${message.shortId}`,
+  });
+}
+
+function buildMessage(message: QuestionMessage, place: ButtonPlace): WireMessage {
+  const isClosed = !message.isOpen;
+  const title = makeVisible(isClosed ? (message.outcome ?? message.title) : message.title);
+  const { text, isWhole } = fitMessage(message);
   // The title is cut at fewer characters than a question may have; then the text has all of it.
   const strength = place.replyTopic === undefined ? undefined : "bearer";
   const choices = choicesOf(message, { isWhole, strength });

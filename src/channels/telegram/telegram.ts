@@ -15,6 +15,7 @@ import {
   cutText,
   fitText,
   sayHowToReply,
+  sayOnlyDenied,
 } from "../../core/channel/message.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -67,6 +68,7 @@ export function telegramChannel(settings: TelegramSettings, outbound: Outbound):
     name: "telegram",
     strength: "person",
     build: (message, { address }) => buildMessage(message, address),
+    showsAll: (message) => fitMessage(message).isWhole,
     send: async (wire) => {
       if (wire["chat_id"] === undefined) return { ok: false, why: "this person has no paired account", isFinal: true };
       return sent(await call("sendMessage", wire));
@@ -114,15 +116,24 @@ function caller({ url, readToken }: TelegramSettings, outbound: Outbound): Call 
   };
 }
 
+/** The text of a message. An approval that does not fit can only be denied here, and says so. */
+function fitMessage(message: QuestionMessage) {
+  const fit = (how: string) =>
+    fitText(message, {
+      limit: TEXT_CHARS - BOLD_CHARS,
+      count: (part) => countCharacters(escapeHtml(part)),
+      foreign: harmless,
+      hasContext: true,
+      hasTitle: true,
+      how,
+    });
+  const whole = fit(howToReply(message));
+  if (whole.isWhole || message.kind !== "approval") return whole;
+  return { ...fit(`↩️ ${sayOnlyDenied(message)}`), isWhole: false };
+}
+
 function buildMessage(message: QuestionMessage, address: string | undefined): WireMessage {
-  const { text, isWhole } = fitText(message, {
-    limit: TEXT_CHARS - BOLD_CHARS,
-    count: (part) => countCharacters(escapeHtml(part)),
-    foreign: harmless,
-    hasContext: true,
-    hasTitle: true,
-    how: howToReply(message),
-  });
+  const { text, isWhole } = fitMessage(message);
   const [first = "", ...rest] = text.split("\n");
   const choices = choicesOf(message, { isWhole, strength: "person" });
   const keyboard = message.isOpen ? keyboardOf(message, choices) : [];

@@ -31,6 +31,7 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
   return {
     name: "webhook",
     strength: undefined,
+    showsAll: (message) => fitted("standard", message).isWhole,
     build: (message) => ({ body: format === "standard" ? standardBody(message) : chatBody(format, message) }),
     send: deliver,
     edit: (_outside, wire) => deliver(wire),

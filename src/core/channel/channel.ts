@@ -70,6 +70,8 @@ export interface Channel {
   readonly strength: Strength | undefined;
   /** Builds what is sent: the same question gives the same message. */
   build(message: QuestionMessage, to: Recipient): WireMessage;
+  /** Says whether the message shows everything that decides an approval: neither cut nor redacted. */
+  showsAll(message: QuestionMessage): boolean;
   send(wire: WireMessage): Promise<ChannelResult>;
   /** Replaces a message; without it, a changed question is sent as a new message. */
   edit?(outside: OutsideRef, wire: WireMessage): Promise<ChannelResult>;

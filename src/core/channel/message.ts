@@ -52,7 +52,11 @@ export function questionMessage(read: QuestionSnapshot, token: string, rules: Ru
   const { question, run, content } = read;
   const clean = redactor([], rules.redact);
   const shared: Content = { ...content, ...content.shared };
-  const items = shared.items;
+  // A changed command is typed elsewhere: no reply can carry one.
+  const items = shared.items.map((item) => ({
+    ...item,
+    options: item.options.filter(({ value }) => question.kind !== "approval" || value !== ALLOW_CHANGED),
+  }));
   const line = (text: string) => cutText(clean(text).replace(/\s+/g, " ").trim(), LINE_CHARS, countCharacters).text;
   // A run made for one ask is named after the question, as it was before anything was redacted.
   const name = run.implicit ? `#${run.number}` : `#${run.number} ${run.name}`;
@@ -168,6 +172,12 @@ export function sayHowToReply({ items, allowText, shortId: id }: QuestionMessage
   return `Reply with ${named}${several}${allowText ? ", or in your own words" : ""}.`;
 }
 
+/** The replies that are left where a message does not show everything that it would allow. */
+export function sayOnlyDenied({ items: [item], denials, shortId: id }: QuestionMessage): string {
+  const keys = (item?.options ?? []).filter(({ value }) => denials.has(value)).map(({ key }) => key.toUpperCase());
+  return `Not all of it is shown here: reply with ${keys.join(", ")} to deny it, or allow it with: askd answer ${id}`;
+}
+
 /** A message that only tests whether a channel works. */
 export function testMessage(): QuestionMessage {
   return {
@@ -220,7 +230,7 @@ export function choicesOf(
   const offered =
     message.kind === "approval" && !isWhole
       ? item.options.filter(({ value }) => message.denials.has(value))
-      : item.options.filter(({ value }) => message.kind !== "approval" || value !== ALLOW_CHANGED);
+      : item.options;
   return offered.map(({ key, label, value }) => ({ key: key.toUpperCase(), label, value }));
 }
 

@@ -196,7 +196,7 @@ function requireStrength(question: Question, by: Actor, rules: Rules) {
   if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
   if (rules.personChannel) {
     throw new Refusal("needs_person", "This question is high risk: answer it where you are signed in as yourself", {
-      hint: "Answer it in the channel that is configured for this: Slack, GitHub or e-mail",
+      hint: "Answer it in the channel that is configured for this, such as Telegram: askd channels",
     });
   }
   if (by.strength === "local") return;

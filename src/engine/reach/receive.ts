@@ -1,12 +1,15 @@
 import { findAddress } from "../../core/channel/announce.ts";
 import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
-import { questionMessage, sayHowToReply } from "../../core/channel/message.ts";
+import { questionMessage, sayHowToReply, sayOnlyDenied } from "../../core/channel/message.ts";
 import { readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import { parsePerson } from "../../core/people/person.ts";
+import { type AnswerInput } from "../../core/answer/answer-input.ts";
+import { matchAnswer } from "../../core/answer/match.ts";
+import { isDenial } from "../../core/question/approval.ts";
 import { isPending } from "../../core/question/question.ts";
 import { Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { redactor } from "../../core/secret/redact.ts";
@@ -55,7 +58,7 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   const by = await findSender(deps.store, channel, delivery, reply);
   if (!by) return;
   // The act comes first and is keyed: after a crash the channel brings the reply again, and it counts once.
-  const taken = await takeReply(deps, delivery, reply, by);
+  const taken = await takeReply({ ...deps, channel }, delivery, reply, by);
   const isSilent = taken.isLate && delivery.isLateTold === true;
   const isOver = delivery.responses >= MOST_RESPONSES;
   const responds = (taken.isNews || reply.expectsResponse === true) && !isSilent && !isOver;
@@ -106,7 +109,12 @@ async function findSender(
   return known && !known.removed && from !== undefined && findAddress(known, name) === from ? by : undefined;
 }
 
-async function takeReply(deps: ReceiveDeps, delivery: Delivery, reply: Reply, by: Actor): Promise<Taken> {
+async function takeReply(
+  deps: ReceiveDeps & { channel: Channel },
+  delivery: Delivery,
+  reply: Reply,
+  by: Actor,
+): Promise<Taken> {
   const { questionId: id } = delivery;
   const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
@@ -120,12 +128,30 @@ async function takeReply(deps: ReceiveDeps, delivery: Delivery, reply: Reply, by
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
         return { text: `Snoozed for ${formatDuration(act.ms)}; the deadline stays.`, isNews: true, isLate: false };
       default:
+        requireShown(deps, read, act.input);
         return sayTaken(await deps.questions.answer(id, { ...act.input, key }, by));
     }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return explain(error, read, deps);
   }
+}
+
+/** Refuses to allow what the message does not wholly show, because it was cut or redacted. */
+function requireShown(
+  { channel, decider }: ReceiveDeps & { channel: Channel },
+  read: QuestionSnapshot,
+  input: AnswerInput,
+) {
+  const { question, content } = read;
+  const { rules } = decider.at(SYSTEM);
+  if (!isPending(question) || question.kind !== "approval" || input.outcome !== "answer") return;
+  if (isDenial(content, matchAnswer(content, input, rules.limits))) return;
+  const message = questionMessage(read, "", rules);
+  if (channel.showsAll(message)) return;
+  throw new Refusal("needs_confirmation", "This message does not show everything that it would allow", {
+    hint: sayOnlyDenied(message),
+  });
 }
 
 function sayTaken({ question }: QuestionSnapshot): Taken {

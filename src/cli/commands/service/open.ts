@@ -39,8 +39,8 @@ export async function openPage(
   const url = `${server}${path}`;
   printResult(context, ["url"], { page: () => `${url}\n`, json: () => ({ url }) });
   const browser = isPrinted || context.json ? undefined : findBrowser(context);
+  if (!isPrinted) await saySignIn(server, path, engine, context);
   if (!browser) return 0;
-  await saySignIn(server, path, engine, context);
   const isShown = await context
     .runChild({ argv: [...browser.argv, url], stdio: browser.stdio })
     .then(({ exitCode }) => exitCode === 0)

@@ -1,4 +1,5 @@
 import { later } from "../../../core/instant.ts";
+import { requireAccess } from "../../../core/people/access.ts";
 import { Person } from "../../../core/people/person.ts";
 import { INVITE_MS, signInPath } from "../../../core/people/sign-in-link.ts";
 import { Refusal } from "../../../core/refusal.ts";
@@ -32,13 +33,14 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const by = await whoManages(engine, context);
     const known = (await engine.listPeople()).some((person) => person.id === id);
-    if (known && Object.values(given).some((value) => value !== undefined)) {
+    requireAccess("make_token", by);
+    const { name, email, group: groups } = given;
+    if (known && [name, email, groups].some((value) => value !== undefined)) {
       throw new Refusal("bad_input", `${oneLine(id)} is on the list of people already`, {
         hint: `Change them with: askd user set ${oneLine(id)} …; invite them with: askd invite ${oneLine(id)}`,
       });
     }
-    const { name, email, group: groups = [] } = given;
-    const parsed = Person.safeParse({ id, version: 0, name, email, groups });
+    const parsed = Person.safeParse({ id, version: 0, name, email, groups: groups ?? [] });
     if (!parsed.success) {
       throw new Refusal("bad_input", `"${oneLine(id)}" cannot be added as they stand`, {
         hint: "Write it like: askd invite lena --email lena@example.com --group ops",
