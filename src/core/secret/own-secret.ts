@@ -24,9 +24,10 @@ interface Spelling {
 export type OwnSecretFinder = (text: string) => TextRange[];
 
 /**
- * Creates the finder for these values. Text and values are compared by their letters and digits alone, with escapes
- * decoded: that covers spaces, dashes, quotes, line breaks, JSON and URL escapes at once. A rolling hash of eight of
- * them makes the time independent of the number of values.
+ * Creates the finder for these values. Text and values are compared by their letters and digits alone, once with
+ * escapes decoded and once as they stand: that covers spaces, dashes, quotes, line breaks, JSON and URL escapes, and
+ * values whose first letters read like the rest of an escape (`%` before `00…`). A rolling hash of eight of them makes
+ * the time independent of the number of values.
  */
 export function ownSecretFinder(secrets: readonly string[]): OwnSecretFinder {
   const known = [...new Set(secrets.flatMap((secret) => [secret, ...linesOf(secret)]))].filter(
@@ -40,7 +41,7 @@ export function ownSecretFinder(secrets: readonly string[]): OwnSecretFinder {
     for (const spelling of spellings) index.add(spelling);
     // With too few letters and digits, or digits any date could have, only the value itself and its encodings are
     // searched.
-    if (squeeze(secret).codes.length < GRAM || hasOnlyDigits(secret)) exact.push(...encodingsOf(secret));
+    if (squeeze(secret, "decoded").codes.length < GRAM || hasOnlyDigits(secret)) exact.push(...encodingsOf(secret));
   }
   return (text) => [...exact.flatMap((value) => findExact(text, value)), ...index.find(text)];
 }
@@ -68,23 +69,24 @@ function encodingsOf(secret: string) {
 function spellingsOf(secret: string): Spelling[] {
   const bytes = Buffer.from(secret, "utf8");
   const hex = bytes.toString("hex");
-  const plain = squeeze(secret).codes;
+  const plain = squeeze(secret, "decoded").codes;
   const mayBePart = plain.length >= 20 && looksGenerated(secret);
-  const texts = hasOnlyDigits(secret) ? [] : [...encodingsOf(secret), ...withoutEscapedStart(secret)];
-  const words = texts.map((text) => ({ codes: squeeze(text).codes, mayBePart, isBase64: false }));
+  const texts = hasOnlyDigits(secret) ? [] : encodingsOf(secret);
+  const words = texts
+    .flatMap((text) => VIEWS.map((view) => squeeze(text, view).codes))
+    .map((codes) => ({ codes, mayBePart, isBase64: false }));
   const hexes = [hex, hex.toUpperCase(), hex.replace(/../g, "0x$&")].map((text) => ({
-    codes: squeeze(text).codes,
+    codes: squeeze(text, "as it stands").codes,
     mayBePart: false,
     isBase64: false,
   }));
   const encoded = [...[0, 1, 2].map((shift) => base64At(bytes, shift)), base64At(Buffer.from(secret, "utf16le"), 0)];
-  const base64 = encoded.map((text) => ({ codes: squeeze(text).codes, mayBePart: false, isBase64: true }));
+  const base64 = encoded.map((text) => ({
+    codes: squeeze(text, "as it stands").codes,
+    mayBePart: false,
+    isBase64: true,
+  }));
   return [...words, ...hexes, ...base64].filter(({ codes }) => codes.length >= GRAM);
-}
-
-/** After a foreign backslash, the first letter of a secret reads like an escape. */
-function withoutEscapedStart(secret: string) {
-  return /^[nrtbfv]/.test(secret) ? [secret.slice(1)] : [];
 }
 
 /** The characters of a base64 text that depend on these bytes alone, if they begin at that place of a group of three. */
@@ -104,8 +106,12 @@ interface Squeezed {
   grams: number[];
 }
 
+/** How the escapes of a text are read. */
+type View = "decoded" | "as it stands";
+const VIEWS: readonly View[] = ["decoded", "as it stands"];
+
 /** The letters and digits of a text. Other alphabets count as letters. */
-function squeeze(text: string, seen?: Uint8Array): Squeezed {
+function squeeze(text: string, view: View, seen?: Uint8Array): Squeezed {
   const { length } = text;
   const codes = new Uint8Array(length);
   const places = new Uint32Array(length);
@@ -118,7 +124,7 @@ function squeeze(text: string, seen?: Uint8Array): Squeezed {
     let kind = KINDS[code];
     if (kind === OTHER) continue;
     if (kind === ESCAPE) {
-      const escaped = readEscape(text, at, code);
+      const escaped = view === "decoded" ? readEscape(text, at, code) : undefined;
       if (!escaped) continue;
       code = escaped.code;
       at += escaped.chars - 1;
@@ -190,7 +196,12 @@ class GramIndex {
   }
 
   find(text: string): TextRange[] {
-    const { codes, places, grams } = squeeze(text, this.#seen);
+    const views = /[%&\\]/.test(text) ? VIEWS : VIEWS.slice(0, 1);
+    return views.flatMap((view) => this.#findIn(text, view));
+  }
+
+  #findIn(text: string, view: View): TextRange[] {
+    const { codes, places, grams } = squeeze(text, view, this.#seen);
     const found: TextRange[] = [];
     // Text that was already matched is not searched again.
     let from = 0;

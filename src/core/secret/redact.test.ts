@@ -73,7 +73,23 @@ test("what is redacted stays as it is when it is redacted again", () => {
   expect(redact(text, [])).toBe(text);
 });
 
+test.each(["%", "%0", "\\", "\\u", "\\u00", "\\x", "&", "&#", "&#x1"])(
+  "a known secret is taken out where %s before it makes an escape of its first letters",
+  (before) => {
+    for (const secret of ["00  00000A", "n0wsecret9", "0041;abcdefgh", "amp;passw0rd"])
+      expect(redact(`${before}${secret}`, [secret])).not.toContain(secret);
+  },
+);
+
 test("a value that is known to be secret is taken out wherever it stands", () => {
+  const unit = fc.constantFrom(...Array.from("%&\\#;ux0n1Aa "));
+  const text = fc.string({ unit });
+  fc.assert(
+    fc.property(fc.string({ unit, minLength: 8 }), text, text, (secret, before, after) => {
+      expect(redact(`${before}${secret}${after}`, [secret])).not.toContain(secret);
+    }),
+    { numRuns: 2_000 },
+  );
   fc.assert(
     fc.property(fc.string({ minLength: 8, maxLength: 40 }), fc.string(), fc.string(), (secret, before, after) => {
       expect(redact(`${before}${secret}${after}`, [secret])).not.toContain(secret);
