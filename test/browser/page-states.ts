@@ -297,7 +297,7 @@ export const PAGES: readonly State[] = [
       await page.goto(`${stage.url}/settings/tokens`);
       await page.fill("#subject", "ci");
       await page.click("main .filters button");
-      await page.waitForSelector("#issued");
+      await page.waitForSelector("#shown-once");
     },
   },
   {

@@ -127,7 +127,7 @@ test("without script a run is read, answered and followed, a template kept, a to
   await page.goto(`${stage.url}/settings/tokens`);
   await page.fill("#subject", "ci");
   await page.click("main .filters button");
-  expect(await page.locator("#issued").innerText()).toMatch(/^askd_a_/);
+  expect(await page.locator("#shown-once").innerText()).toMatch(/^askd_a_/);
   await page.goto(`${stage.url}/activity?person=mika`);
   expect(await page.locator(".trail").innerText()).toContain("mika answered (web)");
 });

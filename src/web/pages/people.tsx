@@ -4,6 +4,7 @@ import { type FormDraft, EMPTY_DRAFT, draftText } from "../parts/form-draft.ts";
 import { Paging, type PagePart } from "../parts/paging.tsx";
 import { type PageReader, tell } from "../parts/reader.ts";
 import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 
 export interface PeopleView {
   reader: PageReader;
@@ -29,7 +30,13 @@ export function PeoplePage({ view }: { view: PeopleView }) {
       <h1>{tell(reader, "people.title")}</h1>
       <SettingsTabs reader={reader} tab="people" />
       <AdminOnly reader={reader} />
-      {invited ? <Invited reader={reader} invited={invited} /> : null}
+      {invited ? (
+        <ShownOnce
+          reader={reader}
+          about={tell(reader, "people.invited", { name: makeVisible(invited.person) })}
+          text={invited.url}
+        />
+      ) : null}
       {people.length === 0 ? <p class="quiet">{tell(reader, "people.none")}</p> : null}
       <ul class="rows">
         {people.map((person) => (
@@ -49,20 +56,6 @@ export function PeoplePage({ view }: { view: PeopleView }) {
         </section>
       ) : null}
     </main>
-  );
-}
-
-function Invited({ reader, invited: { person, url } }: { reader: PageReader; invited: Invitation }) {
-  return (
-    <div class="banner ok" role="status">
-      <p>{tell(reader, "people.invited", { name: makeVisible(person) })}</p>
-      <pre class="once" id="invited" tabindex={0}>
-        {url}
-      </pre>
-      <button type="button" data-copy="#invited" hidden>
-        {tell(reader, "copy")}
-      </button>
-    </div>
   );
 }
 

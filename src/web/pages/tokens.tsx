@@ -3,6 +3,7 @@ import { SHOWN_ID_CHARS, TOKEN_RENEW_MS, type Token } from "../../core/people/to
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { Paging, type PagePart } from "../parts/paging.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { type PageReader, tell, tellDays } from "../parts/reader.ts";
 import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
 import { Moment, TimeSince } from "../parts/time.tsx";
@@ -32,7 +33,13 @@ export function TokensPage({ view }: { view: TokensView }) {
     <main id="main" class="page">
       <h1>{tell(reader, "tok.title")}</h1>
       <SettingsTabs reader={reader} tab="tokens" />
-      {issued ? <Issued reader={reader} issued={issued} /> : null}
+      {issued ? (
+        <ShownOnce
+          reader={reader}
+          about={tell(reader, "tok.shown", { name: makeVisible(issued.token.subject) })}
+          text={issued.text}
+        />
+      ) : null}
       {problem === undefined ? null : (
         <p class="banner bad" role="alert">
           {problem}
@@ -58,20 +65,6 @@ export function TokensPage({ view }: { view: TokensView }) {
       </section>
       {tokens ? <Lists view={view} tokens={tokens} /> : <AdminOnly reader={reader} about="tok.admin" />}
     </main>
-  );
-}
-
-function Issued({ reader, issued: { text, token } }: { reader: PageReader; issued: { text: string; token: Token } }) {
-  return (
-    <div class="banner ok" role="status">
-      <p>{tell(reader, "tok.shown", { name: makeVisible(token.subject) })}</p>
-      <pre class="once" id="issued" tabindex={0}>
-        {text}
-      </pre>
-      <button type="button" data-copy="#issued" hidden>
-        {tell(reader, "copy")}
-      </button>
-    </div>
   );
 }
 

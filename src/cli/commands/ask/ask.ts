@@ -77,6 +77,7 @@ export async function ask(
     const { run = {}, secrets = [] } = options;
     return showMessages(parsed, { via: flags.via, run, secrets }, context);
   }
+  if (flags.via !== undefined) throw wrongUsage("--via goes with --dry-run", command.usage);
   const done = await engine.ask(input, whoAsks(context), options);
   if (!isDelivering) await ensureDelivery(done.question, context);
   const id = shortId(done.question.id);

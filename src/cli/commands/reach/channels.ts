@@ -6,6 +6,7 @@ import { pluralize } from "../../../core/text/plural.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -22,6 +23,7 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage("channels takes no arguments", command.usage);
     const engine = await context.engine({ isReading: true });
+    await replaceLostWorker(engine, context);
     const channels = await engine.listChannels();
     const now = await engine.now();
     printResult(context, command.fields ?? [], {
