@@ -1,4 +1,5 @@
 import { defaultExclude, defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 
 /**
  * Folders whose tests start no program and change nothing outside of themselves. Their files share the modules that a
@@ -15,7 +16,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/lean-environment.ts", "test/global-setup.ts"],
     pool: "forks", // native database drivers and child processes do not share a process well
-    maxWorkers: 2,
+    maxWorkers: 3, // many tests wait for the programs that they start, so two cores carry three of them
+    sequence: { sequencer: LongestFirst },
     testTimeout: 90_000,
     hookTimeout: 90_000,
     projects: [

@@ -3,6 +3,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes longest, longest first; everything else takes less. */
 const LONGEST = [
+  "crash-runs.test.ts",
+  "built-demo.test.ts",
+  "planted-walk.test.ts",
+  "built-stopped.test.ts",
+  "built-run.test.ts",
+  "crash.test.ts",
+  "built-proxy.test.ts",
+  "walk.test.ts",
+  "hostile.test.ts",
+  "tamper.test.ts",
+  "postgres.test.ts",
+  "built-restart.test.ts",
+  "access.test.ts",
+  "built-next.test.ts",
+  "action.test.ts",
   "attack.browser.ts",
   "look-pages.browser.ts",
   "inbox.browser.ts",
@@ -31,6 +46,6 @@ export class LongestFirst extends BaseSequencer {
       const place = LONGEST.indexOf(basename(moduleId));
       return place < 0 ? LONGEST.length : place;
     };
-    return files.toSorted((one, other) => placeOf(one) - placeOf(other));
+    return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other));
   }
 }
