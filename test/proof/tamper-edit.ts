@@ -38,7 +38,9 @@ const OUTSIDE_COLUMNS: ReadonlySet<string> = new Set([
   "event.xid",
   "event.seq",
 ]);
-const OUTSIDE_KINDS: ReadonlySet<Value> = new Set(["usage", "worker", "clock", "roster", "refused"]);
+const OUTSIDE_KINDS: ReadonlySet<Value> = new Set(["usage", "worker", "clock", "roster", "refused", "listener"]);
+/** What of a delivery does not change with how far it has come. */
+const DELIVERY_FIELDS: ReadonlySet<string> = new Set(["token", "channel", "person"]);
 const OUTSIDE_JOB_FIELDS: ReadonlySet<string> = new Set(["tries", "failure"]);
 
 /** Every edit of one column, one field of a text or one row that the rows of this store allow. */
@@ -64,6 +66,7 @@ function editsOf(place: Place): Edit[] {
   const edits: Edit[] = [];
   for (const [column, value] of Object.entries(row)) {
     if (OUTSIDE_COLUMNS.has(`${table}.${column}`)) continue;
+    if (row["kind"] === "delivery" && column === "version") continue;
     if (column !== "body") edits.push(put(place, column, changed(value), column));
     else edits.push(...bodyEdits(place, String(value)));
   }
@@ -77,6 +80,8 @@ function bodyEdits(place: Place, text: string): Edit[] {
   const edits: Edit[] = [];
   const visit = (node: unknown, path: readonly string[], write: (value: unknown) => void): void => {
     if (place.table === "job" && OUTSIDE_JOB_FIELDS.has(path[0] ?? "")) return;
+    const isDelivery = place.table === "entry" && place.row["kind"] === "delivery";
+    if (isDelivery && path[0] !== undefined && !DELIVERY_FIELDS.has(path[0])) return;
     const name = `body.${path.map((part) => (/^[0-9]+$|^[qr]_|^content |^job |^entry /.test(part) ? "*" : part)).join(".")}`;
     const edited = (value: unknown): Edit => {
       write(value);
@@ -92,7 +97,7 @@ function bodyEdits(place: Place, text: string): Edit[] {
         });
       }
       if (Array.isArray(node)) edits.push(edited([...(node as unknown[]), "added"]));
-      else edits.push(edited({ ...node, added: true }));
+      else if (!isDelivery) edits.push(edited({ ...node, added: true }));
       return;
     }
     edits.push(edited(changed(node)));

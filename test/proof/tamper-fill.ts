@@ -3,17 +3,21 @@ import { SYSTEM } from "../../src/core/people/actor.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { later } from "../../src/core/instant.ts";
 import type { LocalEngine } from "../../src/engine/local-engine.ts";
+import { StatsLedger } from "../../src/engine/stats/stats-ledger.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA, AGENT } from "../builders.ts";
+import { Board } from "../channels/board-channel.ts";
 import { MCP, ROOMY, SCRIPT, said } from "../scene.ts";
 
 const LENA = { ...ADA, id: "lena" };
 const HOUR_MS = 3_600_000;
 const SHORTEST_TIMEOUT_MS = 1_100;
+const SMALL_BLOCK = 10;
 
 /** Fills a store with questions in every state, and seals its trail twice. */
 export async function fillStore(store: Store): Promise<void> {
-  const engine = engineOn(store, { rules: ROOMY });
+  const board = new Board();
+  const engine = engineOn(store, { rules: ROOMY, openChannel: board.open });
   await engine.doDue();
   await askAndAnswer(engine);
   await engine.seal();
@@ -21,7 +25,21 @@ export async function fillStore(store: Store): Promise<void> {
   await knowPeople(engine);
   await new Promise((resolve) => setTimeout(resolve, SHORTEST_TIMEOUT_MS));
   await engine.doDue();
+  await tellPeople(store, board);
+  await new StatsLedger(store, SMALL_BLOCK).takeIn();
   await engine.seal();
+}
+
+/** Two questions whose messages are out, one of them closed. */
+async function tellPeople(store: Store, board: Board): Promise<void> {
+  const rules = { ...ROOMY, reach: [{ name: "board", person: undefined, isPersonal: false }] };
+  const engine = engineOn(store, { rules, openChannel: board.open });
+  await ask(engine, { question: "Which queue?" });
+  const answered = await ask(engine, { question: "Which log?" });
+  await engine.doDue();
+  await engine.answer(answered.id, said("1"), ADA);
+  await engine.doDue();
+  if (board.messages.size < 2) throw new Error(`${board.messages.size} messages were sent`);
 }
 
 async function ask(engine: LocalEngine, raw: Record<string, unknown> = {}, door = SCRIPT) {

@@ -66,6 +66,7 @@ export const EVENT_TYPES = [
   "alert.cleared",
   "template.saved",
   "template.removed",
+  "stats.kept",
 ] as const;
 export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.infer<typeof EventType>;

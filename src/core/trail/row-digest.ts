@@ -9,8 +9,8 @@ import type { Job } from "../run/job.ts";
 export type RowDigests = Record<string, string | null>;
 
 /**
- * Entries that change without an event: presence, heartbeats, usage, statistics, how often a question was tried in vain,
- * and how far a message has come, whose outcome is an event; seals and anchors are outside the trail.
+ * Entries that change without an event: presence, heartbeats, leases, usage, how often a question was tried in vain, and
+ * how far a message has come; for whom and where it is stands in its question. Seals and anchors are outside the trail.
  */
 const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "worker",
@@ -20,9 +20,7 @@ const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "anchor",
   "roster",
   "refused",
-  "stats",
   "delivery",
-  "outside",
   "listener",
 ]);
 

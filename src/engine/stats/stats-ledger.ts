@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Entry } from "../../core/changes.ts";
-import type { QuestionId } from "../../core/id.ts";
+import { type QuestionId, STORE_CHAIN } from "../../core/id.ts";
+import type { Instant } from "../../core/instant.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { type StatsBlock, packStats, unpackStats } from "../../core/stats/stats-block.ts";
 import type { StatsRow } from "../../core/stats/stats-row.ts";
@@ -51,7 +53,9 @@ export class StatsLedger {
       const { mark, version } = await this.#readMark();
       const loose = await this.#catchUp(mark, this.#blockEvents);
       if (loose.events < this.#blockEvents) return false;
-      const committed = await this.#store.commit({ entries: blockEntries(mark, version, loose) });
+      const entries = blockEntries(mark, version, loose);
+      const event = keptEvent(loose.rows.length, version, await this.#store.now());
+      const committed = await this.#store.commit({ entries, events: [event] });
       return committed.ok;
     });
   }
@@ -129,6 +133,12 @@ function blockEntries({ newest }: Mark, version: number, { rows, cursor }: Loose
   const block: Entry = { kind: MARK.kind, id: blockId(newest.length), version: 0, body: { ...packStats(rows) } };
   const latest = rows.reduce((most, { askedMs }) => Math.max(most, askedMs), 0);
   return [block, { ...MARK, version, body: { cursor, newest: [...newest, latest] } satisfies Mark }];
+}
+
+/** The event that pins a block and the mark after it. */
+function keptEvent(questions: number, version: number, at: Instant): Event {
+  const detail = { questions };
+  return { type: "stats.kept", at, runId: STORE_CHAIN, by: SYSTEM, to: "kept", version: version + 1, detail };
 }
 
 function blockId(index: number) {

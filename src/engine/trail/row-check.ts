@@ -1,3 +1,6 @@
+import { deliveryId } from "../../core/channel/delivery.ts";
+import type { QuestionId } from "../../core/id.ts";
+import type { DeliveryRef, Question } from "../../core/question/question.ts";
 import { isTimer } from "../../core/question/question-timer.ts";
 import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
@@ -22,6 +25,10 @@ interface ExpectedEntry {
   digest: string;
 }
 
+interface ExpectedDelivery extends DeliveryRef {
+  questionId: QuestionId;
+}
+
 /** Compares rows that are named in chains with what is kept, many at a time; then finds those that no chain names. */
 export class RowCheck {
   readonly #snapshot: StoreSnapshot;
@@ -30,6 +37,7 @@ export class RowCheck {
   readonly #contents = new Map<string, string>();
   readonly #jobs = new Map<string, { digest: string | undefined; isRequired: boolean }>();
   readonly #entries: ExpectedEntry[] = [];
+  readonly #deliveries: ExpectedDelivery[] = [];
   /** Jobs are work that is left, so there are few of them. */
   readonly #knownJobs = new Set<string>();
   readonly #knownEntries = new Map<string, number>();
@@ -53,7 +61,13 @@ export class RowCheck {
       }
     }
     for (const key of required) if (!this.#jobs.has(key)) this.#jobs.set(key, { digest: undefined, isRequired: true });
-    if (this.#contents.size + this.#jobs.size + this.#entries.length >= AT_ONCE) await this.#flush();
+    const waiting = this.#contents.size + this.#jobs.size + this.#entries.length + this.#deliveries.length;
+    if (waiting >= AT_ONCE) await this.#flush();
+  }
+
+  /** Expects the messages of a question, each with its recipient and channel; how far it has come is not told. */
+  expectDeliveries({ id, deliveries = [] }: Question): void {
+    for (const delivery of deliveries) this.#deliveries.push({ ...delivery, questionId: id });
   }
 
   /** Compares what is left, and reports rows that no chain names. */
@@ -65,7 +79,8 @@ export class RowCheck {
     }
     for (const [kind, count] of counts.entries) {
       const unknown = count - (this.#knownEntries.get(kind) ?? 0);
-      if (isPinnedKind(kind) && unknown > 0) this.#flaws.add({ is: "rows_unknown", rows: kind, count: unknown });
+      if ((isPinnedKind(kind) || kind === "delivery") && unknown > 0)
+        this.#flaws.add({ is: "rows_unknown", rows: kind, count: unknown });
     }
     for (let after = ""; ;) {
       const page = await this.#snapshot.listJobs(after, PAGE);
@@ -80,6 +95,7 @@ export class RowCheck {
     await this.#checkContents();
     await this.#checkJobs();
     await this.#checkEntries();
+    await this.#checkDeliveries();
   }
 
   async #checkContents() {
@@ -158,6 +174,23 @@ export class RowCheck {
     }
   }
 
+  async #checkDeliveries() {
+    const expected = this.#deliveries.splice(0);
+    if (expected.length === 0) return;
+    const found = await this.#snapshot.readEntries(
+      "delivery",
+      expected.map(({ id }) => id),
+    );
+    const byId = new Map(found.map((entry) => [entry.id, entry]));
+    this.#knownEntries.set("delivery", (this.#knownEntries.get("delivery") ?? 0) + expected.length);
+    for (const each of expected) {
+      const entry = byId.get(each.id);
+      const row = `delivery ${each.id}`;
+      if (entry === undefined) this.#flaws.add({ is: "row_missing", row });
+      else if (!isDeliveryOf(entry, each)) this.#flaws.add({ is: "row_changed", row });
+    }
+  }
+
   #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined) {
     const row = `${kind} ${id}`;
     if (entry === undefined) return this.#flaws.add({ is: "row_missing", row });
@@ -167,6 +200,13 @@ export class RowCheck {
     this.#knownEntries.set(kind, (this.#knownEntries.get(kind) ?? 0) + 1);
     if (entryDigest(entry, entry.version) !== digest) this.#flaws.add({ is: "row_changed", row });
   }
+}
+
+/** A delivery is named after its token, so a token that was changed does not fit. */
+function isDeliveryOf({ parent, body }: StoredEntry, expected: ExpectedDelivery) {
+  const { token, channel, person } = readFields(body) ?? {};
+  const isNamed = typeof token === "string" && deliveryId(token) === expected.id;
+  return isNamed && parent === expected.questionId && channel === expected.channel && person === expected.person;
 }
 
 /** Columns that do not have what the text of their row says. */

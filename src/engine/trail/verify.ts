@@ -144,6 +144,7 @@ async function compareRun(kept: StoredRun, { digests, lastOf }: ChainCheck, { qu
     flaws.add(...checkRow(name, each.body, digest), ...checkColumns(name, each.body, each.columns));
     const question = readRow(() => parseQuestion(each.body));
     if (question) flaws.add(...checkQuestionState(question, lastOf.get(each.id)));
+    if (question) rows.expectDeliveries(question);
     if (question && run) for (const key of requiredQuestionJobs(question, run)) required.add(key);
   }
   for (const name of digests.keys()) {

@@ -134,6 +134,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "event.alert.pending": "Warnung: viele Fragen warten",
   "event.alert.timeout_rate": "Warnung: viele Fragen bleiben unbeantwortet",
   "event.alert.cleared": "Warnung aufgehoben",
+  "event.stats.kept": "Statistik gespeichert",
   "event.template.saved": "Vorlage gespeichert",
   "event.template.removed": "Vorlage entfernt",
 

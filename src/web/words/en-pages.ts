@@ -129,6 +129,7 @@ export const enPages = {
   "event.alert.pending": "alert: many questions waiting",
   "event.alert.timeout_rate": "alert: many questions timed out",
   "event.alert.cleared": "alert cleared",
+  "event.stats.kept": "statistics kept",
   "event.template.saved": "template saved",
   "event.template.removed": "template removed",
 
