@@ -14,7 +14,7 @@ import { MCP, ROOMY, said } from "../../scene.ts";
 import type { Place } from "../place.ts";
 import type { Program } from "../program.ts";
 import { openClocked, setClockAhead } from "./clocked-store.ts";
-import { type Seen, checkCase, wordsOf } from "./reach-check.ts";
+import { type Seen, checkCase, expectedResponses, wordsOf } from "./reach-check.ts";
 import type { ReachCase } from "./reach-list.ts";
 import { ReachProcess } from "./reach-process.ts";
 import { type ChannelName, REACH } from "./reach-task.ts";
@@ -92,6 +92,7 @@ class CasePlay {
   readonly #mark = `M${randomBytes(5).toString("hex")}`;
   #id: QuestionId | undefined;
   #isBegun = false;
+  #responsesBefore = 0;
 
   constructor(stage: Stage, play: ReachCase) {
     this.#stage = stage;
@@ -101,7 +102,7 @@ class CasePlay {
   async play(): Promise<ReachOutcome> {
     const { service, process, restart } = this.#stage;
     const { name, step, point } = this.#play;
-    const responsesBefore = service.responses();
+    this.#responsesBefore = service.responses();
     await this.#begin();
     if (!(await process.died())) {
       return { name, repeated: 0, problems: [`no process came to ${step} ${point}`, ...process.complaints] };
@@ -110,7 +111,7 @@ class CasePlay {
     await restart();
     const isSettled = await this.#settles();
     await sleep(REST_MS);
-    const seen = await this.#look(responsesBefore);
+    const seen = await this.#look();
     const problems = [...(isSettled ? [] : ["the message does not come in line"]), ...checkCase(this.#play, seen)];
     const { posted, responses } = seen;
     const repeated = posted.all - posted.different + Math.max(0, responses - 1);
@@ -133,6 +134,7 @@ class CasePlay {
       await engine.answer(question.id, said("2"), ADA);
       await this.#settles();
       await process.arm(point);
+      this.#isBegun = true;
       return press?.();
     }
     await process.arm(point);
@@ -164,6 +166,7 @@ class CasePlay {
     const id = this.#question();
     const { question } = await engine.read(id);
     if (this.#play.step === "reply" && this.#isBegun && question.status === "pending") return false;
+    if (this.#isBegun && this.#responses() < expectedResponses(this.#play).least) return false;
     const jobs = await store.listJobs(1000);
     if (jobs.some((job) => job.kind === "deliver" && job.questionId === id)) return false;
     const [delivery] = await engine.listDeliveries(id);
@@ -171,7 +174,7 @@ class CasePlay {
     return service.shown(this.#mark).some((text) => text.includes(wordsOf(question)));
   }
 
-  async #look(responsesBefore: number): Promise<Seen> {
+  async #look(): Promise<Seen> {
     const { engine, service } = this.#stage;
     const { question, run } = await engine.read(this.#question());
     const events = (await engine.readChain(run.id)).map(({ event }) => event);
@@ -182,8 +185,12 @@ class CasePlay {
       events: events.filter(({ questionId }) => questionId === question.id),
       shown: service.shown(this.#mark),
       posted: service.posted(this.#mark),
-      responses: service.responses() - responsesBefore,
+      responses: this.#responses(),
     };
+  }
+
+  #responses(): number {
+    return this.#stage.service.responses() - this.#responsesBefore;
   }
 
   #question(): QuestionId {

@@ -64,10 +64,14 @@ function checkTrail({ step, meanwhile }: ReachCase, { events, state, question }:
   ];
 }
 
-/** A reply is responded to once; once more, or not at all, if the process died around the response. */
-function checkResponses({ step, point, channel }: ReachCase, { responses }: Seen): string[] {
-  const expected = step === "late reply" || (step === "reply" && channel === "telegram") ? 1 : 0;
-  const least = point === "remembered" ? 0 : expected;
-  const most = expected === 0 ? 0 : expected + 1;
-  return responses >= least && responses <= most ? [] : [`${responses} responses were given, not ${expected}`];
+/** The responses that a case must and may bring: one; one more, or none, if the process died around it. */
+export function expectedResponses({ step, point, channel }: ReachCase): { least: number; most: number } {
+  const isResponded = step === "late reply" || (step === "reply" && channel === "telegram");
+  if (!isResponded) return { least: 0, most: 0 };
+  return { least: point === "remembered" ? 0 : 1, most: 2 };
+}
+
+function checkResponses(play: ReachCase, { responses }: Seen): string[] {
+  const { least, most } = expectedResponses(play);
+  return responses >= least && responses <= most ? [] : [`${responses} responses were given, not ${least} to ${most}`];
 }
