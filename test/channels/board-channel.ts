@@ -19,6 +19,8 @@ export class Board implements Channel {
   readonly failures: Array<Extract<ChannelResult, { ok: false }>> = [];
   /** Called in the middle of a request. */
   during: (() => Promise<void>) | undefined;
+  /** Set where the board can be asked for a message. */
+  find: Channel["find"];
   #count = 0;
 
   readonly open: OpenChannel = () => Promise.resolve(this);

@@ -36,8 +36,8 @@ export const Delivery = z.object({
   sentAt: Instant.optional(),
   /** When it last changed there. */
   changedAt: Instant.optional(),
-  /** An attempt is under way, or was when its process died. */
-  sending: z.object({ until: Instant }).optional(),
+  /** An attempt is under way, or was when its process died; with the hash of what it sends. */
+  sending: z.object({ until: Instant, face: z.string().optional() }).optional(),
   /** The number of reminders that were sent. */
   nudges: z.int(),
   /** The last failure, until something succeeds. */
@@ -108,16 +108,17 @@ export function planDelivery(delivery: Delivery, question: Question, face: strin
   // Another attempt may still arrive: two at a time would be two messages.
   if (sending && sending.until > now) return { do: "wait", until: sending.until };
   if (state === "due") {
-    if (!isPending(question)) return { do: "skip" };
-    return { do: "send", mayBeThere: sending !== undefined };
+    const mayBeThere = sending !== undefined;
+    // A message that may have arrived before a crash must not ask for ever.
+    return isPending(question) || mayBeThere ? { do: "send", mayBeThere } : { do: "skip" };
   }
   if (face !== delivery.face) return { do: "edit" };
   return isPending(question) && delivery.nudges < (question.nudges ?? 0) ? { do: "remind" } : { do: "nothing" };
 }
 
 /** The delivery while something of it is on its way. */
-export function claimDelivery(delivery: Delivery, now: Instant): Delivery {
-  return { ...delivery, sending: { until: later(now, SENDING_MS) } };
+export function claimDelivery(delivery: Delivery, face: string, now: Instant): Delivery {
+  return { ...delivery, sending: { until: later(now, SENDING_MS), face } };
 }
 
 /** The delivery after a step that succeeded. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { aContent } from "../../../test/builders.ts";
 import { HOUR_MS, MINUTE_MS } from "../instant.ts";
-import { readReply } from "./reply.ts";
+import { readPress, readReply } from "./reply.ts";
 
 test.each([
   ["1", { do: "answer", input: { answer: "1" } }],
@@ -29,3 +29,19 @@ test("the name of an option always means that option", () => {
   expect(readReply(content, "claim")).toMatchObject({ do: "answer", input: { answer: "claim", outcome: "answer" } });
   expect(readReply(content, "You decide")).toMatchObject({ do: "answer", input: { outcome: "answer" } });
 });
+
+test.each([
+  ["A", { do: "answer", input: { answer: "A" } }],
+  ["/claim", { do: "claim" }],
+  ["/snooze 2h", { do: "snooze", ms: 2 * HOUR_MS }],
+  ["/decide", { do: "answer", input: { outcome: "decide" } }],
+])("a button that says %j is read", (text, act) => {
+  expect(readPress(aContent(), text)).toMatchObject(act);
+});
+
+test.each(["", "AA", "A ", "a", "C", "1", "Redis", "claim", "you decide", "/ask why?", "/nothing"])(
+  "a button that says %j was altered",
+  (text) => {
+    expect(() => readPress(aContent(), text)).toThrow(/none of the question's buttons/);
+  },
+);

@@ -1,6 +1,7 @@
 import { AnswerInput } from "../answer/answer-input.ts";
 import type { Content, Option } from "../question/content.ts";
 import { HOUR_MS } from "../instant.ts";
+import { Refusal } from "../refusal.ts";
 import { parseDuration } from "../text/duration.ts";
 
 /** The act that a reply asks for. */
@@ -30,6 +31,19 @@ export function readReply(content: Content, text: string): ReplyAct {
   const back = CLARIFY.exec(said)?.[1];
   if (back !== undefined) return answering({ outcome: "clarify", note: back });
   return answering({ answer: said });
+}
+
+/**
+ * Reads what a button says: the key of an option as the button shows it, or a command. A button has no words of its own,
+ * so anything else was altered on its way.
+ */
+export function readPress(content: Content, text: string): ReplyAct {
+  const [item, ...others] = content.items;
+  const isKey = others.length === 0 && item?.options.some(({ key }) => key.toUpperCase() === text);
+  if (isKey) return answering({ answer: text });
+  const act = text.startsWith("/") ? readReply(content, text) : undefined;
+  if (act && (act.do !== "answer" || act.input.outcome === "decide")) return act;
+  throw new Refusal("no_such_option", "This is none of the question's buttons; nothing was changed");
 }
 
 function answering(input: Partial<AnswerInput>): ReplyAct {

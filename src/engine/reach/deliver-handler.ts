@@ -59,13 +59,14 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
       case "wait":
         return void (await work.decider.commit({ postponed: [{ job, dueAt: step.until, tries: job.tries }] }));
       case "skip":
-        return save(task, (now) => ({ ...now, state: "skipped", sending: undefined }));
+        return skip(task);
       default: {
-        const claimed = await claim(task);
+        const claimed = await claim(task, face);
         if (!claimed)
           return void (await work.decider.commit({ postponed: [{ job, dueAt: work.now, tries: job.tries }] }));
         const nudges = read.question.nudges ?? 0;
-        const result = await perform(step, { channel, wire, message, delivery, nudges });
+        const result = await perform(step, { channel, wire, face, message, delivery, nudges });
+        if (result === "skip") return skip({ ...task, delivery: claimed });
         if (!result.ok) return fail({ ...task, delivery: claimed }, result);
         return succeed({ ...task, delivery: claimed }, { step: step.do, face, outside: result.outside });
       }
@@ -94,26 +95,41 @@ async function recipientOf({ person, channel }: Delivery, { store }: JobContext)
 }
 
 /** Commits that an attempt begins: until it ends, or its time is over, nobody else makes one. */
-async function claim({ work, delivery }: Task): Promise<Delivery | undefined> {
-  const claimed = claimDelivery(delivery, work.decider.at(SYSTEM).now);
+async function claim({ work, delivery }: Task, face: string): Promise<Delivery | undefined> {
+  const claimed = claimDelivery(delivery, face, work.decider.at(SYSTEM).now);
   const committed = await work.decider.commit({ entries: [deliveryEntry(claimed)] });
   return committed.ok ? { ...claimed, version: claimed.version + 1 } : undefined;
 }
 
+interface Attempt {
+  channel: Channel;
+  wire: WireMessage;
+  /** The hash of the wire message. */
+  face: string;
+  message: QuestionMessage;
+  delivery: Delivery;
+  nudges: number;
+}
+
 async function perform(
   step: Extract<DeliveryStep, { do: "send" | "edit" | "remind" }>,
-  {
-    channel,
-    wire,
-    message,
-    delivery,
-    nudges,
-  }: { channel: Channel; wire: WireMessage; message: QuestionMessage; delivery: Delivery; nudges: number },
-): Promise<ChannelResult> {
+  attempt: Attempt,
+): Promise<ChannelResult | "skip"> {
+  const { channel, wire, message, delivery, nudges } = attempt;
   if (step.do === "remind") return channel.remind(delivery.outside, wire, sayReminder(message, nudges));
   if (step.do === "edit" && channel.edit && delivery.outside !== undefined) return channel.edit(delivery.outside, wire);
-  const found = step.do === "send" && step.mayBeThere ? await channel.find?.(wire) : undefined;
-  return found === undefined ? channel.send(wire) : { ok: true, outside: found };
+  return step.do === "send" && step.mayBeThere ? sendAgain(attempt) : channel.send(wire);
+}
+
+/** Sends a message that may be there already, as far as the service can be asked. */
+async function sendAgain({ channel, wire, face, message, delivery }: Attempt): Promise<ChannelResult | "skip"> {
+  const found = await channel.find?.(wire);
+  // Nobody has to hear of a question that closed before its message arrived.
+  if (found === undefined) return message.isOpen || !channel.find ? channel.send(wire) : "skip";
+  // The question may have changed since that message was built.
+  if (delivery.sending?.face === face || !channel.edit) return { ok: true, outside: found };
+  const edited = await channel.edit(found, wire);
+  return edited.ok ? { ok: true, outside: edited.outside ?? found } : edited;
 }
 
 type Failure = Extract<ChannelResult, { ok: false }>;
@@ -176,6 +192,11 @@ function isTooLate(question: Question, now: Instant) {
         ? question.timedOutAt
         : question.cancelledAt;
   return msBetween(closedAt, now) > LAST_EDIT_MS;
+}
+
+/** Ends the delivery of a question that closed before its message was sent. */
+function skip(task: Task): Promise<void> {
+  return save(task, (now) => ({ ...now, state: "skipped", sending: undefined }));
 }
 
 function save(task: Task, change: (now: Delivery) => Delivery, more: Changes = {}): Promise<void> {

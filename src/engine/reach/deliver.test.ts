@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ADA } from "../../../test/builders.ts";
-import { Board } from "../../../test/channels/board-channel.ts";
+import { Board, type BoardMessage } from "../../../test/channels/board-channel.ts";
 import { Scene, said } from "../../../test/scene.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
@@ -117,12 +117,67 @@ test("after a crash in the middle of sending, the next attempt waits for the fir
   const other = new Scene({ rules: REACH, store: () => scene.store, openChannel: killed.open });
   killed.during = () => new Promise(() => undefined); // the process dies here
   void other.engine.doDue();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => killed.calls).toEqual(["send"]);
   await scene.pass(16 * SECOND_MS);
   expect(board.calls).toEqual([]);
   await scene.pass(20 * SECOND_MS);
   expect(board.calls).toEqual(["send"]);
 });
+
+test.each([
+  [
+    "extended",
+    async (scene: Scene, id: QuestionId) => scene.engine.extend(id, HOUR_MS, ADA),
+    "By 2026-01-02 13:00 UTC",
+  ],
+  ["answered", async (scene: Scene, id: QuestionId) => scene.engine.answer(id, said("1"), ADA), "Answered by ada"],
+] as const)(
+  "a message that arrived before a crash shows that its question was %s since",
+  async (_name, change, words) => {
+    const { board, scene } = aScene();
+    const { question } = await scene.ask();
+    await dieAfterSending(scene, board);
+    await change(scene, question.id);
+    board.find = () => Promise.resolve([...board.messages.keys()][0]);
+    await scene.pass(31 * SECOND_MS);
+    expect(board.calls).toEqual(["edit"]);
+    expect(board.only.text).toContain(words);
+  },
+);
+
+test("where nobody can be asked whether a message arrived before a crash, the outcome is told all the same", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  await dieAfterSending(scene, board);
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.pass(31 * SECOND_MS);
+  expect(board.calls).toEqual(["send"]);
+  expect([...board.messages.values()].at(-1)?.text).toContain("Answered by ada");
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "closed" }]);
+});
+
+test("a message that did not arrive before a crash is not sent for a question that closed since", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  await dieAfterSending(scene, new Board());
+  await scene.engine.answer(question.id, said("1"), ADA);
+  board.find = () => Promise.resolve(undefined);
+  await scene.pass(31 * SECOND_MS);
+  expect(board.calls).toEqual([]);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "skipped" }]);
+});
+
+/** Another process puts the message on the board and dies before it can write that down. */
+async function dieAfterSending(scene: Scene, board: Board) {
+  const dying = new Board();
+  dying.send = (wire) => {
+    board.messages.set("m0", wire as unknown as BoardMessage); // as the board builds it
+    return new Promise(() => undefined);
+  };
+  const other = new Scene({ rules: REACH, store: () => scene.store, openChannel: dying.open });
+  void other.engine.doDue();
+  await expect.poll(() => board.messages.size).toBe(1);
+}
 
 test("a failing channel is tried again with growing pauses, reported once, and its recovery is reported too", async () => {
   const { board, scene } = aScene();

@@ -2,7 +2,7 @@ import { findAddress } from "../../core/channel/announce.ts";
 import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
 import { questionMessage, sayHowToReply, sayOnlyDenied } from "../../core/channel/message.ts";
-import { readReply } from "../../core/channel/reply.ts";
+import { readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
@@ -119,7 +119,8 @@ async function takeReply(
   const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
   try {
-    const act = readReply(read.content, reply.text);
+    const isPress = reply.token !== undefined;
+    const act = isPress ? readPress(read.content, reply.text) : readReply(read.content, reply.text);
     switch (act.do) {
       case "claim":
         await deps.questions.claim(id, by, { key });

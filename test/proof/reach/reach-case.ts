@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { engineOn } from "../../../src/app.ts";
+import type { QuestionId } from "../../../src/core/id.ts";
+import { HOUR_MS, SECOND_MS } from "../../../src/core/instant.ts";
+import { SYSTEM } from "../../../src/core/people/actor.ts";
+import { parseAsk } from "../../../src/core/question/ask-input.ts";
+import type { Rules } from "../../../src/core/rules.ts";
+import type { LocalEngine } from "../../../src/engine/local-engine.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { ADA, AGENT } from "../../builders.ts";
+import { CHAT } from "../../channels/telegram-server.ts";
+import { MCP, ROOMY, said } from "../../scene.ts";
+import type { Place } from "../place.ts";
+import type { Program } from "../program.ts";
+import { openClocked, setClockAhead } from "./clocked-store.ts";
+import { type Seen, checkCase, expectedResponses, wordsOf } from "./reach-check.ts";
+import type { ReachCase } from "./reach-list.ts";
+import { ReachProcess } from "./reach-process.ts";
+import { type ChannelName, REACH } from "./reach-task.ts";
+import { type ReachService, SERVICES } from "./service.ts";
+
+/** After this time nobody counts on a dead process any more: its leases are over. */
+const NEXT_START_MS = 31 * SECOND_MS;
+const SETTLED_MS = 60_000;
+/** Long enough for a repetition to come that must not come. */
+const REST_MS = 100;
+
+export interface ReachOutcome {
+  name: string;
+  /** Messages that were posted a second time, and responses that were given a second time. */
+  repeated: number;
+  problems: string[];
+}
+
+/** Plays cases of one channel one after another in one store: in each the process dies once, and the next one goes on. */
+export async function playReach(
+  program: Program,
+  place: Place,
+  channel: ChannelName,
+  cases: readonly ReachCase[],
+  onOutcome: (outcome: ReachOutcome) => void = () => undefined,
+): Promise<ReachOutcome[]> {
+  const service = await SERVICES[channel]();
+  let aheadMs = 0;
+  const nowMs = () => Date.now() + aheadMs;
+  const store = await openClocked(place, nowMs);
+  const rules: Rules = { ...ROOMY, reach: [REACH[channel]], personChannel: channel === "telegram" };
+  const engine = engineOn(store, { rules, nowMs });
+  const process = new ReachProcess(program);
+  const task = () => ({ place, channel, url: service.url, secret: service.secret, aheadMs });
+  const restart = async () => {
+    aheadMs += NEXT_START_MS;
+    await setClockAhead(place, aheadMs);
+    await process.start(task());
+  };
+  try {
+    await engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
+    await process.start(task());
+    const stage = { engine, store, service, process, rules, restart };
+    const outcomes: ReachOutcome[] = [];
+    for (const play of cases) {
+      const outcome = await new CasePlay(stage, play).play();
+      onOutcome(outcome);
+      outcomes.push(outcome);
+    }
+    const problems = [...(await process.end()), ...service.problems];
+    await setClockAhead(place, 0);
+    problems.push(...(await engine.verify()).problems);
+    if (problems.length === 0) return outcomes;
+    return [...outcomes, { name: `${channel}: in the end`, repeated: 0, problems }];
+  } finally {
+    await process.end();
+    await engine.stop();
+    await service.close();
+  }
+}
+
+interface Stage {
+  engine: LocalEngine;
+  store: Store;
+  service: ReachService;
+  process: ReachProcess;
+  rules: Rules;
+  /** Starts the next process, so much later that the last one's leases are over. */
+  restart(): Promise<void>;
+}
+
+class CasePlay {
+  readonly #stage: Stage;
+  readonly #play: ReachCase;
+  readonly #mark = `M${randomBytes(5).toString("hex")}`;
+  #id: QuestionId | undefined;
+  #isBegun = false;
+  #responsesBefore = 0;
+
+  constructor(stage: Stage, play: ReachCase) {
+    this.#stage = stage;
+    this.#play = play;
+  }
+
+  async play(): Promise<ReachOutcome> {
+    const { service, process, restart } = this.#stage;
+    const { name, step, point } = this.#play;
+    this.#responsesBefore = service.responses();
+    await this.#begin();
+    if (!(await process.died())) {
+      return { name, repeated: 0, problems: [`no process came to ${step} ${point}`, ...process.complaints] };
+    }
+    await this.#meanwhile();
+    await restart();
+    const isSettled = await this.#settles();
+    await sleep(REST_MS);
+    const seen = await this.#look();
+    const problems = [...(isSettled ? [] : ["the message does not come in line"]), ...checkCase(this.#play, seen)];
+    const { posted, responses } = seen;
+    const repeated = posted.all - posted.different + Math.max(0, responses - 1);
+    return { name, repeated, problems: problems.length > 0 ? [...problems, ...process.complaints] : [] };
+  }
+
+  /** Brings the question to the step at which the process dies. */
+  async #begin(): Promise<void> {
+    const { engine, service, process } = this.#stage;
+    const { step, point } = this.#play;
+    if (step === "send") await process.arm(point);
+    const raw = { question: `${this.#mark}: Redis or Memcached?`, options: ["Redis", "Memcached"], timeout: "90d" };
+    const input = parseAsk(raw, MCP, this.#stage.rules, await this.#stage.store.now());
+    const { question } = await engine.ask(input, AGENT);
+    this.#id = question.id;
+    if (step === "send") return;
+    await this.#settles();
+    if (step === "late reply") {
+      const press = service.grab?.(this.#mark);
+      await engine.answer(question.id, said("2"), ADA);
+      await this.#settles();
+      await process.arm(point);
+      this.#isBegun = true;
+      return press?.();
+    }
+    await process.arm(point);
+    if (step === "edit") await engine.extend(question.id, HOUR_MS, ADA);
+    if (step === "close") await engine.answer(question.id, said("2"), ADA);
+    if (step === "reply") await service.grab?.(this.#mark)();
+    this.#isBegun = true;
+  }
+
+  async #meanwhile(): Promise<void> {
+    const { engine } = this.#stage;
+    const { meanwhile } = this.#play;
+    if (meanwhile === "extended") await engine.extend(this.#question(), HOUR_MS, ADA);
+    if (meanwhile === "answered") await engine.answer(this.#question(), said("2"), ADA);
+  }
+
+  /** Waits until the message shows what is so, and nothing is left to do. */
+  async #settles(): Promise<boolean> {
+    const until = performance.now() + SETTLED_MS;
+    while (performance.now() < until) {
+      if (await this.#isSettled()) return true;
+      await sleep(20);
+    }
+    return false;
+  }
+
+  async #isSettled(): Promise<boolean> {
+    const { engine, store, service } = this.#stage;
+    const id = this.#question();
+    const { question } = await engine.read(id);
+    if (this.#play.step === "reply" && this.#isBegun && question.status === "pending") return false;
+    if (this.#isBegun && this.#responses() < expectedResponses(this.#play).least) return false;
+    const jobs = await store.listJobs(1000);
+    if (jobs.some((job) => job.kind === "deliver" && job.questionId === id)) return false;
+    const [delivery] = await engine.listDeliveries(id);
+    if (delivery?.state === "skipped") return true;
+    return service.shown(this.#mark).some((text) => text.includes(wordsOf(question)));
+  }
+
+  async #look(): Promise<Seen> {
+    const { engine, service } = this.#stage;
+    const { question, run } = await engine.read(this.#question());
+    const events = (await engine.readChain(run.id)).map(({ event }) => event);
+    const [delivery] = await engine.listDeliveries(question.id);
+    return {
+      question,
+      state: delivery?.state,
+      events: events.filter(({ questionId }) => questionId === question.id),
+      shown: service.shown(this.#mark),
+      posted: service.posted(this.#mark),
+      responses: this.#responses(),
+    };
+  }
+
+  #responses(): number {
+    return this.#stage.service.responses() - this.#responsesBefore;
+  }
+
+  #question(): QuestionId {
+    if (!this.#id) throw new Error("nothing was asked");
+    return this.#id;
+  }
+}

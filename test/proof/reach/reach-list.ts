@@ -1,0 +1,61 @@
+import type { ChannelName } from "./reach-task.ts";
+import { MESSAGE_POINTS, type StopPoint } from "./stop-point.ts";
+
+/** One death of the process that brings messages, at one point of the life of a question. */
+export interface ReachCase {
+  name: string;
+  channel: ChannelName;
+  /** What is done when the process dies: the message is sent, changed or closed, or a reply is read. */
+  step: "send" | "edit" | "close" | "reply" | "late reply";
+  point: StopPoint;
+  /** What happens to the question before the next process starts. */
+  meanwhile?: "answered" | "extended";
+}
+
+const SHORT: ReadonlySet<string> = new Set([
+  "telegram: send taken",
+  "telegram: close taken",
+  "telegram: reply answered",
+  "ntfy: send taken",
+  "ntfy: send taken, answered meanwhile",
+  "ntfy: reply saved",
+  "webhook: send taken",
+  "webhook: edit claimed",
+]);
+
+/** Every point at which the process can die, for one channel. */
+export function listReachCases(channel: ChannelName): ReachCase[] {
+  const one = (step: ReachCase["step"], point: StopPoint, meanwhile?: ReachCase["meanwhile"]): ReachCase => ({
+    name: `${channel}: ${step} ${point}${meanwhile === undefined ? "" : `, ${meanwhile} meanwhile`}`,
+    channel,
+    step,
+    point,
+    ...(meanwhile && { meanwhile }),
+  });
+  return [
+    ...MESSAGE_POINTS.flatMap((point) => [one("send", point), one("edit", point), one("close", point)]),
+    one("send", "taken", "answered"),
+    one("send", "taken", "extended"),
+    one("send", "claimed", "answered"),
+    one("edit", "taken", "answered"),
+    ...(channel === "webhook" ? [] : listReplies(channel, one)),
+  ];
+}
+
+/** ntfy has nothing to say to somebody whose answer counts. */
+function listReplies(channel: ChannelName, one: (step: ReachCase["step"], point: StopPoint) => ReachCase) {
+  return [
+    one("reply", "answering"),
+    one("reply", "answered"),
+    one("reply", "remembered"),
+    ...(channel === "telegram" ? [one("reply", "responded")] : []),
+    one("reply", "saved"),
+    one("late reply", "remembered"),
+    one("late reply", "responded"),
+  ];
+}
+
+/** One of each kind, for every day. */
+export function listShortReach(channel: ChannelName): ReachCase[] {
+  return listReachCases(channel).filter(({ name }) => SHORT.has(name));
+}
