@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ChannelState, DeliveryStatus } from "../channel/delivery-status.ts";
+import { DeliveryWait } from "../channel/delivery.ts";
 import { Instant } from "../instant.ts";
 import { OfQuestion, type Reply, route } from "./route.ts";
 import { MaybeInstant, MaybeText } from "./view.ts";
@@ -11,6 +12,7 @@ export const DeliveryView = z.object({
   sent_at: MaybeInstant,
   changed_at: MaybeInstant,
   reminders: z.int(),
+  waits: DeliveryWait.nullable(),
   failure: z.object({ why: z.string(), at: Instant, tries: z.int() }).nullable(),
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
@@ -61,6 +63,7 @@ export function viewDelivery({
   sentAt,
   changedAt,
   reminders,
+  waits,
   failure,
 }: DeliveryStatus): DeliveryView {
   return {
@@ -70,6 +73,7 @@ export function viewDelivery({
     sent_at: sentAt ?? null,
     changed_at: changedAt ?? null,
     reminders,
+    waits: waits ?? null,
     failure: failure ?? null,
   };
 }
