@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ChannelState, DeliveryStatus } from "../channel/delivery-status.ts";
 import { DeliveryWait } from "../channel/delivery.ts";
 import { Instant } from "../instant.ts";
+import { Presence } from "../people/presence.ts";
 import { OfQuestion, type Reply, route } from "./route.ts";
 import { MaybeInstant, MaybeText } from "./view.ts";
 
@@ -38,6 +39,8 @@ const channelsReply: Reply<ChannelState[]> = {
   view: (channels) => ({ channels: channels.map(viewChannel) }),
 };
 
+const presenceReply: Reply<Presence> = { rows: Presence, schema: Presence, view: (presence) => presence };
+
 /** Messages to people, and the channels they go through. */
 export const REACH_ROUTES = {
   listDeliveries: route("GET", "/questions/{id}/deliveries", {
@@ -52,6 +55,13 @@ export const REACH_ROUTES = {
     summary: "The configured channels and what they last did",
     takes: [],
     reply: channelsReply,
+  }),
+  reportPresence: route("POST", "/presence", {
+    may: "see_all",
+    summary: "The caller is at their inbox for the next 30 seconds; messages to their phone wait a minute",
+    takes: ["by"],
+    mayRepeat: true,
+    reply: presenceReply,
   }),
 };
 

@@ -28,6 +28,7 @@ import { unchangedEvent } from "../../core/trail/event.ts";
 import { JobLost } from "../decide.ts";
 import { sayWhy } from "../jobs/job-retry.ts";
 import type { Handler, JobContext } from "../jobs/worker.ts";
+import { findPresentUntil } from "./presence.ts";
 
 const RETRY_MS = [SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS];
 const JITTER = 0.2;
@@ -106,7 +107,8 @@ async function findRecipient({ person }: Delivery, { store }: JobContext): Promi
 async function readTime({ person: id }: Delivery, person: Person | undefined, work: JobContext): Promise<DeliveryTime> {
   const { rules } = work.decider.at(SYSTEM);
   const hours = findQuietHours(id === undefined ? undefined : { id, quiet: person?.quiet }, rules.quietHours);
-  return { now: work.now, quietUntil: hours && quietUntil(hours, work.now) };
+  const presentUntil = await findPresentUntil(work.store, id);
+  return { now: work.now, quietUntil: hours && quietUntil(hours, work.now), presentUntil };
 }
 
 function isSameWait(one: DeliveryWait, other: DeliveryWait | undefined) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ADA } from "../../../test/builders.ts";
+import { ADA, AGENT } from "../../../test/builders.ts";
 import { Board } from "../../../test/channels/board-channel.ts";
 import { Scene, said } from "../../../test/scene.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
@@ -83,6 +83,53 @@ describe("quiet hours", () => {
     await scene.pass(3 * HOUR_MS);
     expect(board.calls).toEqual([]);
     expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "skipped" }]);
+  });
+});
+
+describe("while a person is at their inbox", () => {
+  test("their phone stays quiet for a minute, also at high risk, and then is told after all", async () => {
+    const { board, scene } = aScene();
+    await scene.engine.reportPresence(ADA);
+    const { question } = await scene.ask({ risk: "high" });
+    await scene.pass(0);
+    for (let seconds = 0; seconds < 50; seconds += 10) {
+      await scene.pass(10 * SECOND_MS);
+      await scene.engine.reportPresence(ADA);
+    }
+    expect(board.calls).toEqual([]);
+    expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "due", waits: { why: "present" } }]);
+    await scene.pass(10 * SECOND_MS);
+    expect(board.calls).toEqual(["send"]);
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("who answers there is not told elsewhere", async () => {
+    const { board, scene } = aScene();
+    await scene.engine.reportPresence(ADA);
+    const { question } = await scene.ask();
+    await scene.pass(SECOND_MS);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.pass(2 * MINUTE_MS);
+    expect(board.calls).toEqual([]);
+  });
+
+  test("who leaves is told half a minute later", async () => {
+    const { board, scene } = aScene();
+    await scene.engine.reportPresence(ADA);
+    await scene.ask();
+    await scene.pass(29 * SECOND_MS);
+    expect(board.calls).toEqual([]);
+    await scene.pass(SECOND_MS);
+    expect(board.calls).toEqual(["send"]);
+  });
+
+  test("others are told at once, and an agent is nobody's presence", async () => {
+    const { board, scene } = aScene();
+    await scene.engine.reportPresence({ ...ADA, id: "lena" });
+    await expect(scene.engine.reportPresence(AGENT)).rejects.toMatchObject({ code: "not_permitted" });
+    await scene.ask();
+    await scene.pass(0);
+    expect(board.calls).toEqual(["send"]);
   });
 });
 
