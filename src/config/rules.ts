@@ -1,4 +1,5 @@
 import { parseDuration } from "../core/text/duration.ts";
+import { parseQuietHours } from "../core/people/quiet-hours.ts";
 import { snakeCase } from "../core/api/snake-case.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
 import { reachOf } from "./reach.ts";
@@ -16,6 +17,7 @@ export function rulesOf(values: Values): Rules {
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
     reach: reachOf(values),
+    quietHours: quietHoursOf(values),
     publicUrl: values.server?.public_url,
     personChannel: provesPeople(values),
     confidence: confidenceOf(values),
@@ -50,6 +52,24 @@ function escalationOf({ escalation }: Values): Rules["escalation"] {
     channels,
   }));
   return { steps, then: escalation.then };
+}
+
+/** The configured quiet hours; those without a time zone are by the clock of this machine. */
+function quietHoursOf({ notifications = {}, people = {} }: Values): Rules["quietHours"] {
+  const parse = (text: string | undefined) => {
+    const parsed = text === undefined ? undefined : parseQuietHours(text);
+    return parsed && { ...parsed, zone: parsed.zone ?? machineZone() };
+  };
+  const own = Object.entries(people).flatMap(([id, { quiet_hours: text }]) => {
+    const hours = parse(text);
+    return hours ? [[id, hours] as const] : [];
+  });
+  return { general: parse(notifications.quiet_hours), people: Object.fromEntries(own) };
+}
+
+/** The time zone of this machine. */
+export function machineZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 function undoOf({ answers = {} }: Values): Rules["undoMs"] {

@@ -75,7 +75,13 @@ const Notifications = section({
   terminal_bell: flag().describe("Ring the terminal's bell when something waits for you"),
   macos_notification: flag().describe("Show a notification of macOS"),
   webhook_url: address().describe("Where questions are posted"),
-  quiet_hours: hours().describe("When nothing rings, by the clock of this machine"),
+  quiet_hours: hours().describe(
+    "When nothing rings and no message is sent, by the clock of this machine unless it names a time zone",
+  ),
+});
+
+const PersonSection = section({
+  quiet_hours: hours().describe("When no message is sent to this person, unless the risk is high"),
 });
 
 const Limits = section({
@@ -212,6 +218,7 @@ export const Values = section({
   answers: Answers,
   notifications: Notifications,
   channels: Channels,
+  people: named(PersonSection),
   limits: Limits,
   alerts: Alerts,
   redact: Redact,

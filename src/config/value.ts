@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseDuration, formatDuration } from "../core/text/duration.ts";
 import { redact } from "../core/secret/redact.ts";
-import { isHours } from "./hours.ts";
+import { parseQuietHours } from "../core/people/quiet-hours.ts";
 
 const LONGEST_TEXT = 2_000;
 
@@ -72,8 +72,8 @@ export function address() {
 
 /** A time range such as `22:00-07:00`. */
 export function hours() {
-  const error = 'write a part of the day, such as "22:00-07:00"';
-  return z.string(error).refine(isHours, error);
+  const error = 'write a part of the day, such as "22:00-07:00" or "22:00-07:00 Europe/Berlin"';
+  return z.string(error).refine((text) => parseQuietHours(text) !== undefined, error);
 }
 
 /** A command as a list of arguments, the program first; no shell is involved. */

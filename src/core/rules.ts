@@ -1,5 +1,6 @@
 import type { AlertRules } from "./stats/alert.ts";
 import { parseDuration } from "./text/duration.ts";
+import type { QuietHours } from "./people/quiet-hours.ts";
 import type { EscalationStep, OnTimeout } from "./question/question.ts";
 import { TimeoutPolicy } from "./question/timeout-policy.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
@@ -15,6 +16,8 @@ export interface Rules {
   remindAt: readonly number[];
   /** The configured channels, in the order in which people are told. */
   reach: readonly ReachChannel[];
+  /** When nobody is sent a message unless the risk is high: in general, and by person. */
+  quietHours: { general: QuietHours | undefined; people: Readonly<Record<string, QuietHours>> };
   /** The address under which people reach the server from outside. */
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -72,6 +75,7 @@ export const DEFAULT_RULES: Rules = {
   escalation: undefined,
   remindAt: [0.5, 0.9],
   reach: [],
+  quietHours: { general: undefined, people: {} },
   publicUrl: undefined,
   personChannel: false,
   confidence: undefined,

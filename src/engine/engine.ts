@@ -14,6 +14,7 @@ import type { RunResult } from "../core/run/run-lifecycle.ts";
 import type { Machine } from "../core/run/machine.ts";
 import type { IdempotentChange } from "../core/trail/idempotency.ts";
 import type { Person } from "../core/people/person.ts";
+import type { Presence } from "../core/people/presence.ts";
 import type { Question } from "../core/question/question.ts";
 import type { Removal } from "../core/people/removal.ts";
 import type { GiveBack, Run, AgentPresence } from "../core/run/run.ts";
@@ -210,6 +211,8 @@ export interface ReachEngine {
   listDeliveries(id: QuestionId): Promise<DeliveryStatus[]>;
   /** The configured channels, and what they last did. */
   listChannels(): Promise<ChannelState[]>;
+  /** Records that a person is at their inbox: messages to their phone wait a moment. */
+  reportPresence(by: Actor): Promise<Presence>;
 }
 
 /** The audit trail, and the numbers that are counted from it. */

@@ -10,6 +10,7 @@ import { methodsOf } from "./methods-of.ts";
 import { People } from "./people/people.ts";
 import { removeFromList } from "./people/remove-person.ts";
 import { Messenger } from "./reach/messenger.ts";
+import { reportPresence } from "./reach/presence.ts";
 import { Reach } from "./reach/reach.ts";
 import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
@@ -90,7 +91,8 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     ...methodsOf<QuestionEngine>(questions),
     ...methodsOf<RunEngine>(new Runs({ store, decider })),
     ...methodsOf<Omit<PeopleEngine, "removePerson" | keyof TemplateVerbs>>(people),
-    ...methodsOf<ReachEngine>(new Reach({ store, rules })),
+    ...methodsOf<Omit<ReachEngine, "reportPresence">>(new Reach({ store, rules })),
+    reportPresence: (by) => reportPresence({ store, decider }, by),
     ...methodsOf<TemplateVerbs>(new Templates({ store, at: (by) => decider.at(by) })),
     removePerson: (id, options, by) => removeFromList({ store, decider }, { id, ...options }, by),
     readChain: async (runId) => (await store.readChain(runId)).events,

@@ -1,4 +1,5 @@
-import { parseHours } from "../../config/hours.ts";
+import { parseQuietHours, quietUntil } from "../../core/people/quiet-hours.ts";
+import { later } from "../../core/instant.ts";
 import type { Context } from "../context.ts";
 
 export const BELL = "\x07";
@@ -10,11 +11,12 @@ export function bellFor(context: Pick<Context, "stderr" | "isQuiet" | "config" |
   return quiet !== undefined && isWithinHours(quiet, context) ? "" : BELL;
 }
 
-/** Says whether it is within these hours by this machine's clock; they may cross midnight. */
+/** Says whether it is within these hours, by this machine's clock unless they name a time zone. */
 function isWithinHours(hours: string, { now, ahead }: Pick<Context, "now" | "ahead">) {
-  const { from, to } = parseHours(hours);
+  const quiet = parseQuietHours(hours);
+  if (!quiet) return false;
+  const { zone, ...range } = quiet;
   const at = now();
-  const local = new Date(Date.parse(at) + ahead(at));
-  const minute = local.getUTCHours() * 60 + local.getUTCMinutes();
-  return from <= to ? minute >= from && minute < to : minute >= from || minute < to;
+  if (zone !== undefined) return quietUntil({ ...range, zone }, at) !== undefined;
+  return quietUntil({ ...range, zone: "UTC" }, later(at, ahead(at))) !== undefined;
 }

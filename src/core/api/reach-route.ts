@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { ChannelState, DeliveryStatus } from "../channel/delivery-status.ts";
+import { DeliveryWait } from "../channel/delivery.ts";
 import { Instant } from "../instant.ts";
+import { Presence } from "../people/presence.ts";
 import { OfQuestion, type Reply, route } from "./route.ts";
 import { MaybeInstant, MaybeText } from "./view.ts";
 
@@ -11,6 +13,7 @@ export const DeliveryView = z.object({
   sent_at: MaybeInstant,
   changed_at: MaybeInstant,
   reminders: z.int(),
+  waits: DeliveryWait.nullable(),
   failure: z.object({ why: z.string(), at: Instant, tries: z.int() }).nullable(),
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
@@ -36,6 +39,8 @@ const channelsReply: Reply<ChannelState[]> = {
   view: (channels) => ({ channels: channels.map(viewChannel) }),
 };
 
+const presenceReply: Reply<Presence> = { rows: Presence, schema: Presence, view: (presence) => presence };
+
 /** Messages to people, and the channels they go through. */
 export const REACH_ROUTES = {
   listDeliveries: route("GET", "/questions/{id}/deliveries", {
@@ -51,6 +56,13 @@ export const REACH_ROUTES = {
     takes: [],
     reply: channelsReply,
   }),
+  reportPresence: route("POST", "/presence", {
+    may: "see_all",
+    summary: "The caller is at their inbox for the next 30 seconds; messages to their phone wait a minute",
+    takes: ["by"],
+    mayRepeat: true,
+    reply: presenceReply,
+  }),
 };
 
 /** A delivery as programs see it. */
@@ -61,6 +73,7 @@ export function viewDelivery({
   sentAt,
   changedAt,
   reminders,
+  waits,
   failure,
 }: DeliveryStatus): DeliveryView {
   return {
@@ -70,6 +83,7 @@ export function viewDelivery({
     sent_at: sentAt ?? null,
     changed_at: changedAt ?? null,
     reminders,
+    waits: waits ?? null,
     failure: failure ?? null,
   };
 }

@@ -74,6 +74,7 @@ const PersonView = z.object({
   slack: MaybeText,
   github: MaybeText,
   groups: z.array(z.string()),
+  quiet: MaybeText,
 });
 const VerifiedView = z.object({ runs: z.int(), events: z.int(), seals: z.int(), problems: z.array(z.string()) });
 
@@ -227,5 +228,6 @@ function viewPerson(person: Person): z.infer<typeof PersonView> {
     slack: person.slack ?? null,
     github: person.github ?? null,
     groups: person.groups,
+    quiet: person.quiet ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Instant } from "../instant.ts";
-import { type Delivery, DeliveryState } from "./delivery.ts";
+import { type Delivery, DeliveryState, DeliveryWait } from "./delivery.ts";
 
 const Failure = z.object({ why: z.string(), at: Instant, tries: z.int() });
 
@@ -13,6 +13,8 @@ export const DeliveryStatus = z.object({
   changedAt: Instant.optional(),
   /** How many reminders were sent. */
   reminders: z.int(),
+  /** It is held back for a while. */
+  waits: DeliveryWait.optional(),
   failure: Failure.optional(),
 });
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
@@ -24,9 +26,10 @@ export function deliveryStatus({
   sentAt,
   changedAt,
   nudges,
+  waits,
   failure,
 }: Delivery): DeliveryStatus {
-  return { channel, person, state, sentAt, changedAt, reminders: nudges, failure };
+  return { channel, person, state, sentAt, changedAt, reminders: nudges, waits, failure };
 }
 
 /** A configured channel: what it last did, and whether somebody listens for replies. */
@@ -48,12 +51,17 @@ export function firstNotifiedAt(deliveries: readonly DeliveryStatus[]): Instant 
 }
 
 /** A delivery in words: what came of it, and when. */
-export function sayDelivery({ state, failure }: Pick<DeliveryStatus, "state" | "failure">): string {
+export function sayDelivery({ state, waits, failure }: Pick<DeliveryStatus, "state" | "waits" | "failure">): string {
   if (state === "failed") return `failed: ${failure?.why ?? ""}`;
   if (failure)
     return `${state === "due" ? "not sent" : "not updated"} yet: ${failure.why}; tried ${failure.tries} times`;
-  return STATE_WORDS[state];
+  return waits && state === "due" ? WAIT_WORDS[waits.why] : STATE_WORDS[state];
 }
+
+const WAIT_WORDS = {
+  quiet: "waits for the end of quiet hours",
+  present: "waits a minute, as their inbox is open",
+} as const;
 
 const STATE_WORDS = {
   due: "waiting to be sent",

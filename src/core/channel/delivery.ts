@@ -2,12 +2,16 @@ import { z } from "zod";
 import type { Entry } from "../changes.ts";
 import { hashText } from "../question/content.ts";
 import { QuestionId } from "../id.ts";
-import { Instant, SECOND_MS, later } from "../instant.ts";
+import { HOUR_MS, Instant, MINUTE_MS, SECOND_MS, earlier, later } from "../instant.ts";
 import { type Job, jobKey } from "../run/job.ts";
 import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
+import { isReminderUnwanted } from "../question/question-timer.ts";
 
 /** How long a message may be on its way before another attempt may be made; longer than any request takes. */
 export const SENDING_MS = 30 * SECOND_MS;
+/** How long phones stay quiet while their owner is at the inbox. */
+const PRESENT_WAIT_MS = MINUTE_MS;
+const LONGEST_WAIT_MS = HOUR_MS;
 const ID_CHARS = 32;
 const REPLIES_REMEMBERED = 50;
 
@@ -17,6 +21,10 @@ const REPLIES_REMEMBERED = 50;
  */
 export const DeliveryState = z.enum(["due", "sent", "closed", "skipped", "failed"]);
 export type DeliveryState = z.infer<typeof DeliveryState>;
+
+/** Why a message waits. `quiet`: quiet hours. `present`: the person has their inbox open. */
+export const DeliveryWait = z.object({ why: z.enum(["quiet", "present"]), since: Instant, until: Instant });
+export type DeliveryWait = z.infer<typeof DeliveryWait>;
 
 export const Delivery = z.object({
   id: z.string(),
@@ -38,6 +46,8 @@ export const Delivery = z.object({
   changedAt: Instant.optional(),
   /** An attempt is under way, or was when its process died; with the hash of what it sends. */
   sending: z.object({ until: Instant, face: z.string().optional() }).optional(),
+  /** It is held back for a while: why, since when and until when. */
+  waits: DeliveryWait.optional(),
   /** The number of reminders that were sent. */
   nudges: z.int(),
   /** The last failure, until something succeeds. */
@@ -96,24 +106,62 @@ export function deliverJob(id: string, question: Pick<Question, "id" | "runId">,
 /** The next step of a delivery. */
 export type DeliveryStep =
   | { do: "nothing" }
-  | { do: "wait"; until: Instant }
+  | { do: "wait"; until: Instant; waits?: DeliveryWait }
   | { do: "skip" }
   | { do: "send"; mayBeThere: boolean }
   | { do: "edit" | "remind" };
 
-/** Decides the next step: send what was never sent, remind, or show what changed since. */
-export function planDelivery(delivery: Delivery, question: Question, face: string, now: Instant): DeliveryStep {
+/** The time, and what is known of the recipient at that time. */
+export interface DeliveryTime {
+  now: Instant;
+  /** The end of the quiet hours that hold. */
+  quietUntil?: Instant | undefined;
+  /** Until when the recipient counts as being at their inbox. */
+  presentUntil?: Instant | undefined;
+}
+
+/**
+ * Decides the next step: send what was never sent, remind, or show what changed since. Only what would ring waits for a
+ * better time; a change is shown at once.
+ */
+export function planDelivery(delivery: Delivery, question: Question, face: string, at: DeliveryTime): DeliveryStep {
+  const { now } = at;
   const { state, sending } = delivery;
   if (state === "closed" || state === "skipped" || state === "failed") return { do: "nothing" };
   // Another attempt may still arrive: two at a time would be two messages.
   if (sending && sending.until > now) return { do: "wait", until: sending.until };
   if (state === "due") {
-    const mayBeThere = sending !== undefined;
-    // A message that may have arrived before a crash must not ask for ever.
-    return isPending(question) || mayBeThere ? { do: "send", mayBeThere } : { do: "skip" };
+    // It may have arrived before a crash: that has to be found out at once, and it must not ask for ever.
+    if (sending) return { do: "send", mayBeThere: true };
+    if (!isPending(question)) return { do: "skip" };
+    return holdBack(delivery, question, at) ?? { do: "send", mayBeThere: false };
   }
   if (face !== delivery.face) return { do: "edit" };
-  return isPending(question) && delivery.nudges < (question.nudges ?? 0) ? { do: "remind" } : { do: "nothing" };
+  if (!isReminderDue(delivery, question, now)) return { do: "nothing" };
+  return holdBack(delivery, question, at) ?? { do: "remind" };
+}
+
+/** Says whether a reminder is to be sent; one that was held back is no longer needed once somebody is on it. */
+export function isReminderDue({ nudges }: Delivery, question: Question, now: Instant): boolean {
+  return isPending(question) && nudges < (question.nudges ?? 0) && !isReminderUnwanted(question, now);
+}
+
+/** Holds a message back in quiet hours, unless the risk is high, and for a minute while its recipient is there. */
+function holdBack({ waits }: Delivery, question: Question, at: DeliveryTime): DeliveryStep | undefined {
+  const { now, quietUntil, presentUntil } = at;
+  const waitFor = (why: DeliveryWait["why"], until: Instant, since: Instant): DeliveryStep => ({
+    do: "wait",
+    // Hours, settings and clocks change meanwhile.
+    until: earlier(until, later(now, LONGEST_WAIT_MS)),
+    waits: { why, since, until },
+  });
+  const sinceOf = (why: DeliveryWait["why"]) => (waits?.why === why ? waits.since : now);
+  if (quietUntil !== undefined && quietUntil > now && question.risk !== "high")
+    return waitFor("quiet", quietUntil, sinceOf("quiet"));
+  if (presentUntil === undefined || presentUntil <= now) return undefined;
+  const since = sinceOf("present");
+  const latest = later(since, PRESENT_WAIT_MS);
+  return latest > now ? waitFor("present", earlier(presentUntil, latest), since) : undefined;
 }
 
 /** The delivery while something of it is on its way. */
@@ -136,6 +184,7 @@ export function advanceDelivery(
     sentAt: delivery.sentAt ?? now,
     changedAt: now,
     sending: undefined,
+    waits: undefined,
     // A new message is a reminder too.
     nudges: done.step === "edit" ? delivery.nudges : (question.nudges ?? 0),
     failure: undefined,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Actor } from "./actor.ts";
 import type { Changes, Entry } from "../changes.ts";
 import type { Instant } from "../instant.ts";
+import { PersonalQuietHours } from "./quiet-hours.ts";
 import { Refusal } from "../refusal.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 
@@ -18,6 +19,8 @@ export const Person = z.object({
   /** The id of their Telegram account, set by pairing. */
   telegram: z.string().max(64).optional(),
   groups: z.array(z.string().max(64)).max(50),
+  /** When they are not disturbed, such as `22:00-07:00 Europe/Berlin`. */
+  quiet: PersonalQuietHours.optional(),
   /** Removed: no longer listed or notified; the trail still names them. */
   removed: z.literal(true).optional(),
 });

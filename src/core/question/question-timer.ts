@@ -39,6 +39,12 @@ export function remindAt(question: PendingQuestion, rules: Rules): Instant | und
   return wholeMs < SHORTEST_REMINDED_MS ? undefined : later(question.askedAt, Math.floor(wholeMs * part));
 }
 
+/** Says whether nobody wants to be reminded: the question is claimed, snoozed, or has an answer that settles. */
+export function isReminderUnwanted(question: PendingQuestion, now: Instant): boolean {
+  const { claim, settling, snoozedUntil } = question;
+  return claim !== undefined || settling !== undefined || (snoozedUntil !== undefined && snoozedUntil > now);
+}
+
 /** When the hold is checked for a vanished caller. */
 export function holdCheckAt(question: PendingQuestion): Instant | undefined {
   return question.hold && later(question.hold.until, HANDOVER_GRACE_MS);

@@ -2,7 +2,7 @@ import { SYSTEM } from "../people/actor.ts";
 import { requireAccess } from "../people/access.ts";
 import { plainAnswerInput } from "../answer/answer-input.ts";
 import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
-import { remindAt, setTimer } from "./question-timer.ts";
+import { isReminderUnwanted, remindAt, setTimer } from "./question-timer.ts";
 import { requirePending } from "./require-pending.ts";
 import { changeQuestion, questionEvent, runEvent, statusEvents } from "../trail/event.ts";
 import { closeQuestion } from "./close.ts";
@@ -66,11 +66,7 @@ export function remind(read: QuestionSnapshot, at: DecisionContext): Changes {
   if (question.status !== "pending") return {};
   const due = remindAt(question, at.rules);
   if (due === undefined || due > at.now) return setTimer(question, at.rules);
-  const isQuiet =
-    question.claim !== undefined ||
-    question.settling !== undefined ||
-    (question.snoozedUntil !== undefined && question.snoozedUntil > at.now);
-  const isTold = !isQuiet && (question.deliveries ?? []).length > 0;
+  const isTold = !isReminderUnwanted(question, at.now) && (question.deliveries ?? []).length > 0;
   const reminded: PendingQuestion = {
     ...question,
     reminders: question.reminders + 1,

@@ -22,6 +22,7 @@ const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "refused",
   "delivery",
   "listener",
+  "presence",
 ]);
 
 export const RUN_ROW = "run";

@@ -1,13 +1,16 @@
-import type { Channel, ChannelResult, OpenChannel, Recipient, WireMessage } from "../../core/channel/channel.ts";
+import type { Channel, ChannelResult, OpenChannel, WireMessage } from "../../core/channel/channel.ts";
 import { findAddress } from "../../core/channel/announce.ts";
 import {
   type Delivery,
   type DeliveryStep,
+  type DeliveryTime,
+  type DeliveryWait,
   advanceDelivery,
   claimDelivery,
   deliverJob,
   deliveryEntry,
   failDelivery,
+  isReminderDue,
   parseDelivery,
   planDelivery,
 } from "../../core/channel/delivery.ts";
@@ -15,7 +18,8 @@ import { type QuestionMessage, questionMessage, sayReminder } from "../../core/c
 import type { Changes, Entry, QuestionSnapshot } from "../../core/changes.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, later, msBetween } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
-import { parsePerson } from "../../core/people/person.ts";
+import { type Person, parsePerson } from "../../core/people/person.ts";
+import { findQuietHours, quietUntil } from "../../core/people/quiet-hours.ts";
 import { hashText } from "../../core/question/content.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -24,6 +28,7 @@ import { unchangedEvent } from "../../core/trail/event.ts";
 import { JobLost } from "../decide.ts";
 import { sayWhy } from "../jobs/job-retry.ts";
 import type { Handler, JobContext } from "../jobs/worker.ts";
+import { findPresentUntil } from "./presence.ts";
 
 const RETRY_MS = [SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS];
 const JITTER = 0.2;
@@ -50,14 +55,19 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     const { channel } = opened;
     const { read, delivery } = task;
     const message = questionMessage(read, delivery.token, work.decider.at(SYSTEM).rules);
-    const wire = channel.build(message, await recipientOf(delivery, work));
+    const person = await findRecipient(delivery, work);
+    const wire = channel.build(message, { address: person && findAddress(person, delivery.channel) });
     const face = hashText(JSON.stringify(wire));
-    const step = planDelivery(delivery, read.question, face, work.now);
+    const step = planDelivery(delivery, read.question, face, await readTime(delivery, person, work));
     switch (step.do) {
       case "nothing":
         return void (await work.decider.commit({ finished: [job] }));
-      case "wait":
-        return void (await work.decider.commit({ postponed: [{ job, dueAt: step.until, tries: job.tries }] }));
+      case "wait": {
+        const postponed = [{ job, dueAt: step.until, tries: job.tries }];
+        if (!step.waits || isSameWait(step.waits, delivery.waits))
+          return void (await work.decider.commit({ postponed }));
+        return commitResult(task, (now) => ({ ...now, waits: step.waits }), {}, { postponed });
+      }
       case "skip":
         return skip(task);
       default: {
@@ -89,9 +99,21 @@ async function tryOpen(openChannel: OpenChannel, name: string): Promise<{ channe
   }
 }
 
-async function recipientOf({ person, channel }: Delivery, { store }: JobContext): Promise<Recipient> {
+async function findRecipient({ person }: Delivery, { store }: JobContext): Promise<Person | undefined> {
   const entry = person === undefined ? undefined : await store.findEntry("person", person);
-  return { address: entry && findAddress(parsePerson(entry), channel) };
+  return entry && parsePerson(entry);
+}
+
+/** The time, and whether it is a good one for the recipient; a person need not be on the list of people. */
+async function readTime({ person: id }: Delivery, person: Person | undefined, work: JobContext): Promise<DeliveryTime> {
+  const { rules } = work.decider.at(SYSTEM);
+  const hours = findQuietHours(id === undefined ? undefined : { id, quiet: person?.quiet }, rules.quietHours);
+  const presentUntil = await findPresentUntil(work.store, id);
+  return { now: work.now, quietUntil: hours && quietUntil(hours, work.now), presentUntil };
+}
+
+function isSameWait(one: DeliveryWait, other: DeliveryWait | undefined) {
+  return one.why === other?.why && one.since === other.since && one.until === other.until;
 }
 
 /** Commits that an attempt begins: until it ends, or its time is over, nobody else makes one. */
@@ -153,10 +175,11 @@ async function succeed(
     : [];
   const detail = { channel: delivery.channel, person: delivery.person, what: WHAT[done.step] };
   const events = [unchangedEvent("notified", read.question, at, detail)];
-  return save(task, (now) => advanceDelivery(now, { ...done, question: read.question }, at.now), {
-    entries: outside,
-    events,
-  });
+  const change = (now: Delivery) => advanceDelivery(now, { ...done, question: read.question }, at.now);
+  // A reminder that became due with the change comes after it.
+  const isGoingOn = done.step === "edit" && isReminderDue(delivery, read.question, at.now);
+  const end = isGoingOn ? { postponed: [{ job: task.job, dueAt: at.now, tries: 0 }] } : { finished: [task.job] };
+  return commitResult(task, change, { entries: outside, events }, end);
 }
 
 const WHAT = { send: "message", edit: "edit", remind: "reminder" } as const;
@@ -196,7 +219,7 @@ function isTooLate(question: Question, now: Instant) {
 
 /** Ends the delivery of a question that closed before its message was sent. */
 function skip(task: Task): Promise<void> {
-  return save(task, (now) => ({ ...now, state: "skipped", sending: undefined }));
+  return save(task, (now) => ({ ...now, state: "skipped", sending: undefined, waits: undefined }));
 }
 
 function save(task: Task, change: (now: Delivery) => Delivery, more: Changes = {}): Promise<void> {

@@ -14,7 +14,7 @@ const MOST_JOBS = 1_000;
 type ReadStore = Pick<Store, "listEntries" | "readTrailPage" | "listJobs" | "readEntries" | "findEntry">;
 
 /** Deliveries and channels, as far as people may see them. */
-export class Reach implements ReachEngine {
+export class Reach implements Omit<ReachEngine, "reportPresence"> {
   readonly #store: ReadStore;
   readonly #rules: Pick<Rules, "reach">;
 

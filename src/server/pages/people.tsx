@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { later } from "../../core/instant.ts";
 import { Person } from "../../core/people/person.ts";
+import { inZone } from "../../core/people/quiet-hours.ts";
 import { INVITE_MS, signInPath } from "../../core/people/sign-in-link.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
 import { partOf } from "../../web/parts/paging.tsx";
@@ -15,7 +16,7 @@ import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
 
 const MOST_SHOWN = 50;
-const FIELDS = ["name", "email", "slack", "github"] as const;
+const FIELDS = ["name", "email", "slack", "github", "quiet"] as const;
 
 /** Routes of the people page; only an admin can change it. */
 export function addPeople(pages: Hono<SignedIn>, deps: PagesDeps): void {
@@ -80,7 +81,7 @@ async function save(context: PageCall, deps: PagesDeps) {
     ...Object.fromEntries(
       FIELDS.flatMap((name) => {
         const text = draftText(draft, name).trim();
-        return text === "" ? [] : [[name, text]];
+        return text === "" ? [] : [[name, name === "quiet" ? inZone(text, reader.zone ?? "UTC") : text]];
       }),
     ),
     groups: draftText(draft, "groups")

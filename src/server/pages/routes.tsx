@@ -49,6 +49,7 @@ export function pagesPart(deps: PagesDeps): RouteGroup {
   pages.get("/q/:id", (context) => showQuestion(context, deps));
   pages.get("/q/:id/work", (context) => showWork(context, deps));
   pages.post("/q/:id/look", (context) => look(context, deps));
+  pages.post("/here", (context) => reportHere(context, deps));
   pages.get("/live", (context) => deps.live.reply(context, concernsPeople, sayThatItHappened));
   addQuestionActions(pages, deps);
   addRunPages(pages, deps);
@@ -180,6 +181,12 @@ async function showWork(context: PageCall, deps: PagesDeps) {
       </main>
     </Layout>,
   );
+}
+
+/** Records that the reader is at their inbox, so that their phone stays quiet for a moment. */
+async function reportHere(context: PageCall, { engine }: PagesDeps) {
+  await engine.reportPresence(context.get("actor"));
+  return context.body(null, 204);
 }
 
 /** Records that the reader has the question open, and replies who else has. */

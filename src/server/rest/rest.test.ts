@@ -82,6 +82,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     readNewest: true,
     listDeliveries: true,
     listChannels: true,
+    reportPresence: true,
     findFeedEnd: true,
     stats: true,
     issueLink: true,

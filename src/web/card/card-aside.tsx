@@ -6,7 +6,7 @@ import { answerWords } from "../words/answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { Command } from "../parts/command.tsx";
 import { eventWords } from "../words/event-words.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell, tellClock } from "../parts/reader.ts";
 import { Moment, TimeSince } from "../parts/time.tsx";
 
 /** The column beside the card: similar answers, templates, viewers, commands, activity, comments. */
@@ -123,12 +123,14 @@ function Told({ view: { reader, deliveries } }: { view: CardView }) {
     <section id="told">
       <h2>{tell(reader, "told")}</h2>
       <ul>
-        {deliveries.map(({ channel, person, state, sentAt, failure }) => (
+        {deliveries.map(({ channel, person, state, sentAt, waits, failure }) => (
           <li>
             {makeVisible(channelName(channel))}
             {person === undefined ? null : ` (${makeVisible(person)})`}:{" "}
             {failure === undefined
-              ? tell(reader, `told.${state}`)
+              ? waits && state === "due"
+                ? tell(reader, `told.${waits.why}`, { until: tellClock(reader, waits.until) })
+                : tell(reader, `told.${state}`)
               : tell(reader, "told.failing", { why: makeVisible(failure.why) })}{" "}
             {sentAt === undefined ? null : <Moment reader={reader} at={sentAt} />}
           </li>

@@ -85,8 +85,17 @@ export function refreshSoon(): void {
   setTimeout(() => void refresh(), Math.max(TOGETHER_MS, 4 * tookMs));
 }
 
-/** Reports every few seconds that this question is open, and shows who else has it open. */
+/**
+ * Reports every few seconds that somebody looks at this page, so that their phone stays quiet, and which question is
+ * open; shows who else has it open.
+ */
 export function reportPresence(): void {
+  const here = async () => {
+    const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
+    const isSeen = document.visibilityState === "visible" && document.hasFocus();
+    if (cursor === undefined || csrf === undefined || !isSeen || lostAt !== undefined) return;
+    await fetch("/here", { method: "POST", body: new URLSearchParams({ csrf }) });
+  };
   const look = async () => {
     const id = card()?.dataset["id"];
     const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
@@ -97,7 +106,8 @@ export function reportPresence(): void {
     const words = find("#seen p");
     if (words && seen !== undefined && card()?.dataset["id"] === id) words.textContent = seen;
   };
-  const quietly = (): void => void look().catch(() => undefined); // the stream reports a lost connection
+  // The stream reports a lost connection.
+  const quietly = (): void => void Promise.all([look(), here()]).catch(() => undefined);
   setTimeout(quietly, 500);
   setInterval(quietly, LOOK_MS);
 }

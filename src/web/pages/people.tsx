@@ -60,7 +60,7 @@ export function PeoplePage({ view }: { view: PeopleView }) {
 }
 
 function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: Person; mayChange: boolean }) {
-  const addresses = [person.email, person.slack, person.github].filter((part) => part !== undefined);
+  const addresses = [person.email, person.slack, person.github, person.quiet].filter((part) => part !== undefined);
   return (
     <li>
       <div>
@@ -84,7 +84,7 @@ function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: 
   );
 }
 
-const FIELDS = ["name", "email", "slack", "github"] as const;
+const FIELDS = ["name", "email", "slack", "github", "quiet"] as const;
 
 function PersonForm({ reader, person, draft }: { reader: PageReader; person?: Person; draft: FormDraft }) {
   const id = (name: string) => `${person?.id ?? "new"}-${name}`;

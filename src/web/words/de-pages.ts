@@ -183,6 +183,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "people.email": "E-Mail",
   "people.slack": "Slack-ID",
   "people.github": "GitHub-Name",
+  "people.quiet": "Ruhezeit, etwa 22:00-07:00",
   "people.groups": "Gruppen",
   "people.groups.about": "durch Kommas getrennt",
   "people.invite": "{name} einladen",

@@ -229,6 +229,8 @@ export const de: Readonly<Record<MessageKey, string>> = {
   seen: "Wer das sieht",
   told: "Benachrichtigt",
   "told.due": "wird noch gesendet",
+  "told.quiet": "wartet bis {until}: Ruhezeit",
+  "told.present": "wartet eine Minute: Der Posteingang ist offen",
   "told.sent": "gesendet",
   "told.closed": "gesendet, zeigt das Ergebnis",
   "told.skipped": "nicht nötig: vorher geschlossen",

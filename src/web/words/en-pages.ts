@@ -177,6 +177,7 @@ export const enPages = {
   "people.email": "E-mail",
   "people.slack": "Slack ID",
   "people.github": "GitHub name",
+  "people.quiet": "Quiet hours, such as 22:00-07:00",
   "people.groups": "Groups",
   "people.groups.about": "comma-separated",
   "people.invite": "Invite {name}",

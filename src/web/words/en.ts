@@ -227,6 +227,8 @@ export const en = {
   seen: "Who sees this",
   told: "Told",
   "told.due": "waiting to be sent",
+  "told.quiet": "waits until {until}: quiet hours",
+  "told.present": "waits a minute: the inbox is open",
   "told.sent": "sent",
   "told.closed": "sent, shows the outcome",
   "told.skipped": "not needed: it closed first",

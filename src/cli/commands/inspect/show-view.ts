@@ -241,10 +241,11 @@ function peopleLines(question: Question, { now, ahead, program }: ShowView) {
 }
 
 /** `Told: telegram (ada) sent 4m ago` */
-function toldLines({ deliveries = [], now }: ShowView) {
+function toldLines({ deliveries = [], now, ahead }: ShowView) {
   return deliveries.map((delivery) => {
-    const { channel, person, sentAt } = delivery;
-    const when = sentAt === undefined ? "" : ` ${sayAgo(sentAt, now)}`;
+    const { channel, person, state, sentAt, waits } = delivery;
+    const until = waits && state === "due" ? `, until ${sayClock(waits.until, now, ahead)}` : "";
+    const when = sentAt === undefined ? until : ` ${sayAgo(sentAt, now)}`;
     return `Told: ${oneLine(channel)}${person === undefined ? "" : ` (${oneLine(person)})`} ${oneLine(sayDelivery(delivery))}${when}`;
   });
 }

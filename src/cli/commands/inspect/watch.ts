@@ -17,6 +17,8 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { renderJson } from "../../json.ts";
 import { parsePast } from "../../view/time-argument.ts";
+import { whoTypes } from "../../actor.ts";
+import { reportPresence } from "../../presence.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
@@ -74,7 +76,10 @@ export const command: Command<typeof flags> = {
     const after = await startOf(engine, args.flags, context);
     const reader = new Reader(engine, context);
     const wanted = ({ event }: KeptEvent) => sees(event.type) && (run === undefined || event.runId === run);
-    return follow({ engine, after, limit, signal, wanted, reader }, context);
+    // A program that reads the events is nobody's inbox.
+    const isRead = context.stdout.isTty && !context.json;
+    const leave = isRead ? reportPresence(engine, await whoTypes(engine, context)) : () => undefined;
+    return follow({ engine, after, limit, signal, wanted, reader }, context).finally(leave);
   },
 };
 

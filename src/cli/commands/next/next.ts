@@ -8,6 +8,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { reportPresence } from "../../presence.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 import type { LoopStart } from "./next-loop.ts";
@@ -47,9 +48,14 @@ export async function offerAll(given: Values<typeof flags>, engine: Engine, cont
     isFollowing: given.follow ?? false,
     undoMs: parseDuration(given["undo-window"] ?? UNDO),
   };
-  const exit = isFlat(context) ? await (await import("./plain-loop.ts")).runPlainLoop(start) : await runScreen(start);
+  const leave = reportPresence(engine, start.by);
+  const exit = await runLoop(start).finally(leave);
   if (!context.isQuiet) context.stdout.write(await readLeft(start));
   return exit;
+}
+
+async function runLoop(start: LoopStart) {
+  return isFlat(start.context) ? (await import("./plain-loop.ts")).runPlainLoop(start) : runScreen(start);
 }
 
 async function runScreen(start: LoopStart) {

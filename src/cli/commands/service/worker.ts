@@ -31,7 +31,18 @@ export async function startService(context: Context): Promise<"running" | "start
   const { store } = context.place;
   const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
   // A clean environment: the caller's variables must not leak into runs, which keep their own.
-  const kept = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+  const kept = [
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "LANG",
+    "TZ",
+    "TMPDIR",
+    "ASKD_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+  ];
   const names = [
     ...kept,
     "XDG_STATE_HOME",

@@ -1,4 +1,6 @@
+import { machineZone } from "../../../config/rules.ts";
 import { Person } from "../../../core/people/person.ts";
+import { inZone } from "../../../core/people/quiet-hours.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { RemovalView, hasHoldings, viewRemoval, type Removal } from "../../../core/people/removal.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -18,13 +20,14 @@ import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
-const FIELDS = ["id", "name", "email", "slack", "github", "groups"];
+const FIELDS = ["id", "name", "email", "slack", "github", "groups", "quiet"];
 
 const flags = {
   name: { type: "string", value: "name", about: "add, set: their display name" },
   email: { type: "string", value: "address", about: "add, set: their email address" },
   slack: { type: "string", value: "id", about: "add, set: their Slack id, like U024BE7LH" },
   github: { type: "string", value: "login", about: "add, set: their GitHub login" },
+  quiet: { type: "string", value: "hours", about: "add, set: when they get no messages, like 22:00-07:00" },
   yes: { type: "boolean", about: "remove: also release or revoke what they hold" },
   "hand-over": { type: "string", value: "id", about: "remove: the new owner of the tokens they made for others" },
   group: { type: "string", multiple: true, value: "group", about: "add, set: a group of theirs; can be repeated" },
@@ -38,6 +41,7 @@ export const command: Command<typeof flags> = {
   examples: [
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
     "askd user set lena --group ops --group oncall",
+    'askd user set lena --quiet "22:00-07:00 Europe/Berlin"',
     "askd user remove lena --yes --hand-over mika",
   ],
   async run(args, context) {
@@ -91,6 +95,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     ...before,
     id,
     ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
+    ...(said.quiet !== undefined && { quiet: said.quiet === "" ? undefined : inZone(said.quiet, machineZone()) }),
     ...(group && { groups: group.flatMap((each) => each.split(",")).filter((each) => each !== "") }),
   });
   if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
@@ -144,14 +149,20 @@ function noPerson(id: string, people: readonly Person[]) {
 }
 
 function badPerson(id: string, field: PropertyKey | undefined) {
+  if (field === "quiet") {
+    return new Refusal("bad_input", "--quiet is not a part of the day", {
+      hint: 'Write --quiet 22:00-07:00 or --quiet "22:00-07:00 Europe/Berlin"',
+    });
+  }
   if (field !== "id") return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not valid`);
   return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" is not a valid id of a person`, {
     hint: "Use letters, digits, - and _, at most 64",
   });
 }
 
-function viewPerson({ id, name, email, slack, github, groups }: Person) {
-  return { id, name: name ?? null, email: email ?? null, slack: slack ?? null, github: github ?? null, groups };
+function viewPerson({ id, name, email, slack, github, groups, quiet }: Person) {
+  const reach = { email: email ?? null, slack: slack ?? null, github: github ?? null };
+  return { id, name: name ?? null, ...reach, groups, quiet: quiet ?? null };
 }
 
 /** The output of `askd user list`: a line per person, with their addresses on channels. */
@@ -170,11 +181,12 @@ function renderPeople(people: readonly Person[]) {
   return `${lines.join("\n")}\n`;
 }
 
-function reachOf({ email, slack, github }: Person) {
+function reachOf({ email, slack, github, quiet }: Person) {
   const ways = [
     ...(email === undefined ? [] : [email]),
     ...(slack === undefined ? [] : [`Slack ${slack}`]),
     ...(github === undefined ? [] : [`GitHub ${github}`]),
+    ...(quiet === undefined ? [] : [`quiet ${quiet}`]),
   ];
   return ways.map(oneLine).join(", ");
 }
