@@ -1,3 +1,5 @@
+import type { Route } from "../core/channel/route.ts";
+import { plainName } from "../core/people/person.ts";
 import { parseDuration } from "../core/text/duration.ts";
 import { snakeCase } from "../core/api/snake-case.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
@@ -16,6 +18,8 @@ export function rulesOf(values: Values): Rules {
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
     reach: reachOf(values),
+    routes: routesOf(values),
+    directory: { people: values.people ?? {}, groups: values.groups ?? {} },
     publicUrl: values.server?.public_url,
     personChannel: provesPeople(values),
     confidence: confidenceOf(values),
@@ -46,10 +50,27 @@ function escalationOf({ escalation }: Values): Rules["escalation"] {
   if (!escalation?.steps) return undefined;
   const steps = escalation.steps.map(({ after, to = [], channels = [] }) => ({
     afterMs: parseDuration(after),
-    to,
+    to: to.map(plainName),
     channels,
   }));
   return { steps, then: escalation.then };
+}
+
+function routesOf({ routes = [] }: Values): Route[] {
+  return routes.map(({ name, repo, agent, label, kind, risk, people = [], channels = [] }, index) => ({
+    name: name ?? `route ${index + 1}`,
+    repo: listOf(repo),
+    agent: listOf(agent),
+    label: listOf(label),
+    kind: listOf(kind),
+    risk: listOf(risk),
+    people: people.map(plainName),
+    channels,
+  }));
+}
+
+function listOf<Name extends string>(given: Name | Name[] | undefined): Name[] | undefined {
+  return typeof given === "string" ? [given] : given;
 }
 
 function undoOf({ answers = {} }: Values): Rules["undoMs"] {

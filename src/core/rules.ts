@@ -1,4 +1,6 @@
 import type { AlertRules } from "./stats/alert.ts";
+import type { Route } from "./channel/route.ts";
+import { type Directory, EMPTY_DIRECTORY } from "./people/directory.ts";
 import { parseDuration } from "./text/duration.ts";
 import type { EscalationStep, OnTimeout } from "./question/question.ts";
 import { TimeoutPolicy } from "./question/timeout-policy.ts";
@@ -15,6 +17,10 @@ export interface Rules {
   remindAt: readonly number[];
   /** The configured channels, in the order in which people are told. */
   reach: readonly ReachChannel[];
+  /** The rules that choose people and channels for questions that name none; the first that matches counts. */
+  routes: readonly Route[];
+  /** The people and groups of the settings, beside those in the store. */
+  directory: Directory;
   /** The address under which people reach the server from outside. */
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -72,6 +78,8 @@ export const DEFAULT_RULES: Rules = {
   escalation: undefined,
   remindAt: [0.5, 0.9],
   reach: [],
+  routes: [],
+  directory: EMPTY_DIRECTORY,
   publicUrl: undefined,
   personChannel: false,
   confidence: undefined,

@@ -1,5 +1,5 @@
 import type { Channel, ChannelResult, OpenChannel, Recipient, WireMessage } from "../../core/channel/channel.ts";
-import { findAddress } from "../../core/channel/announce.ts";
+import { findAddress } from "../../core/channel/target.ts";
 import {
   type Delivery,
   type DeliveryStep,
@@ -15,7 +15,6 @@ import { type QuestionMessage, questionMessage, sayReminder } from "../../core/c
 import type { Changes, Entry, QuestionSnapshot } from "../../core/changes.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, later, msBetween } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
-import { parsePerson } from "../../core/people/person.ts";
 import { hashText } from "../../core/question/content.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -88,9 +87,9 @@ async function tryOpen(openChannel: OpenChannel, name: string): Promise<{ channe
   }
 }
 
-async function recipientOf({ person, channel }: Delivery, { store }: JobContext): Promise<Recipient> {
-  const entry = person === undefined ? undefined : await store.findEntry("person", person);
-  return { address: entry && findAddress(parsePerson(entry), channel) };
+async function recipientOf({ person, channel }: Delivery, { decider }: JobContext): Promise<Recipient> {
+  const found = person === undefined ? undefined : await decider.findPerson(person);
+  return { address: found && findAddress(found, channel) };
 }
 
 /** Commits that an attempt begins: until it ends, or its time is over, nobody else makes one. */

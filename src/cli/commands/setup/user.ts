@@ -1,4 +1,4 @@
-import { Person } from "../../../core/people/person.ts";
+import { Person, plainName } from "../../../core/people/person.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { RemovalView, hasHoldings, viewRemoval, type Removal } from "../../../core/people/removal.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -91,7 +91,12 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     ...before,
     id,
     ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
-    ...(group && { groups: group.flatMap((each) => each.split(",")).filter((each) => each !== "") }),
+    ...(group && {
+      groups: group
+        .flatMap((each) => each.split(","))
+        .map(plainName)
+        .filter((each) => each !== ""),
+    }),
   });
   if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
   const done = await engine.putPerson(parsed.data, await whoManages(engine, context));
