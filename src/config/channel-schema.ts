@@ -46,7 +46,7 @@ const Webhook = section({
   format: oneOf(["standard", "slack", "discord", "teams"]),
 });
 
-const topic = () => {
+export const topic = () => {
   const error = "write a topic of letters, digits, - and _, at most 64";
   return z.string(error).regex(/^[-_A-Za-z0-9]{1,64}$/, error);
 };

@@ -142,11 +142,23 @@ function wrongValues(parsed: ParsedFile): FoundProblem[] {
     const path = list < 0 ? whole : whole.slice(0, list);
     const value = valueAt(parsed.table, path);
     const given = value === undefined ? "is missing" : `cannot be ${showValue(value)}`;
-    return at(parsed, path, {
-      level: "error",
-      message: `${formatKey(path)} ${given}; ${describeExpected(issue, path)}`,
-    });
+    const message = `${formatKey(path)} ${given}; ${describeExpected(issue, path)}`;
+    // Of a list of tables, the wrong one is named.
+    if (path[0] === "routes" && whole.length > 1) return inRoute(parsed, whole, issue.message);
+    return at(parsed, path, { level: "error", message });
   });
+}
+
+/** A problem in one of the rules: the whole list is left out, and the problem names the place in it. */
+function inRoute(parsed: ParsedFile, [list = "", index = "0", key]: KeyPath, message: string): FoundProblem {
+  const route: unknown = (valueAt(parsed.table, [list]) as unknown[])[Number(index)]; // the schema found a list there
+  const value = key === undefined ? undefined : valueAt(route, [key]);
+  const given = key === undefined || value === undefined ? "" : `${key} cannot be ${showValue(value)}; `;
+  const { problem } = at(parsed, key === undefined ? [list, index] : [list, index, key], {
+    level: "error",
+    message: `route ${Number(index) + 1}: ${given}${message}`,
+  });
+  return { path: [list], problem: { ...problem, key: list } };
 }
 
 /** The advice for a wrong value. Tables and names have no words of their own in the schema. */

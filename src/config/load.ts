@@ -3,6 +3,7 @@ import { type ConfigFile, type Layer, type ConfigSurroundings, findConfigFiles }
 import { unitOf, formatKey } from "./key.ts";
 import { type KeyPath, type Table, leavesOf, withValue } from "../edit/table.ts";
 import { TomlError, parse } from "smol-toml";
+import { findPeopleProblems } from "./people-problem.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { readConfigFile } from "./read-file.ts";
 import { Values } from "./schema.ts";
@@ -44,7 +45,7 @@ export async function loadConfig(around: ConfigSurroundings, files = findConfigF
     }
   }
   const parsed = Values.parse(values);
-  problems.push(...findIdlePolicy(parsed, origins));
+  problems.push(...findIdlePolicy(parsed, origins), ...findPeopleProblems(parsed, origins));
   return {
     values: parsed,
     origins,

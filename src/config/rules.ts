@@ -1,3 +1,5 @@
+import type { Route } from "../core/channel/route.ts";
+import { plainName } from "../core/people/person.ts";
 import { parseDuration } from "../core/text/duration.ts";
 import { parseQuietHours } from "../core/people/quiet-hours.ts";
 import { snakeCase } from "../core/api/snake-case.ts";
@@ -18,6 +20,8 @@ export function rulesOf(values: Values): Rules {
     remindAt: questions.remind_at ?? base.remindAt,
     reach: reachOf(values),
     quietHours: quietHoursOf(values),
+    routes: routesOf(values),
+    directory: directoryOf(values),
     publicUrl: values.server?.public_url,
     personChannel: provesPeople(values),
     confidence: confidenceOf(values),
@@ -48,7 +52,7 @@ function escalationOf({ escalation }: Values): Rules["escalation"] {
   if (!escalation?.steps) return undefined;
   const steps = escalation.steps.map(({ after, to = [], channels = [] }) => ({
     afterMs: parseDuration(after),
-    to,
+    to: to.map(plainName),
     channels,
   }));
   return { steps, then: escalation.then };
@@ -70,6 +74,28 @@ function quietHoursOf({ notifications = {}, people = {} }: Values): Rules["quiet
 /** The time zone of this machine. */
 export function machineZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+function directoryOf({ people = {}, groups = {} }: Values): Rules["directory"] {
+  const described = Object.entries(people).map(([id, { quiet_hours: _hours, ...person }]) => [id, person] as const);
+  return { people: Object.fromEntries(described), groups };
+}
+
+function routesOf({ routes = [] }: Values): Route[] {
+  return routes.map(({ name, repo, agent, label, kind, risk, people = [], channels = [] }, index) => ({
+    name: name ?? `route ${index + 1}`,
+    repo: listOf(repo),
+    agent: listOf(agent),
+    label: listOf(label),
+    kind: listOf(kind),
+    risk: listOf(risk),
+    people: people.map(plainName),
+    channels,
+  }));
+}
+
+function listOf<Name extends string>(given: Name | Name[] | undefined): Name[] | undefined {
+  return typeof given === "string" ? [given] : given;
 }
 
 function undoOf({ answers = {} }: Values): Rules["undoMs"] {

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { toSnakeCase } from "../core/api/snake-case.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
+import { Risk } from "../core/question/risk.ts";
 import { TimeoutPolicy } from "../core/question/timeout-policy.ts";
 import { DEFAULT_LIMITS } from "../core/rules.ts";
-import { Channels } from "./channel-schema.ts";
+import { Channels, topic } from "./channel-schema.ts";
 import {
   absoluteFile,
   address,
@@ -46,13 +47,13 @@ const Questions = section({
 });
 
 const STEPS = 'write a list, such as [{ after = "30m", to = ["lena"] }]';
-const names = () => z.array(z.string(STEPS).min(1, STEPS), STEPS).max(50, STEPS);
+const stepNames = () => z.array(z.string(STEPS).min(1, STEPS), STEPS).max(50, STEPS);
 const Escalation = section({
   steps: z
     .array(
       z
         .strictObject(
-          { after: duration(SECOND_MS, YEAR_MS, "30m"), to: names().optional(), channels: names().optional() },
+          { after: duration(SECOND_MS, YEAR_MS, "30m"), to: stepNames().optional(), channels: stepNames().optional() },
           STEPS,
         )
         .refine(({ to = [], channels = [] }) => to.length + channels.length > 0, STEPS),
@@ -63,6 +64,65 @@ const Escalation = section({
     .describe("Whom an escalated question goes to, one after the other, and how long each has"),
   then: oneOf(TimeoutPolicy.exclude(["escalate"]).options).describe("What happens after the last step"),
 });
+
+/** The names of all channels, configured or not. */
+const CHANNEL_NAMES = Object.keys(Channels.shape);
+const CHANNELS = `write a list of channels, such as ["telegram"]: ${CHANNEL_NAMES.join(", ")}`;
+const channelNames = () =>
+  z
+    .array(
+      z.string(CHANNELS).refine((name) => CHANNEL_NAMES.includes(name), CHANNELS),
+      CHANNELS,
+    )
+    .max(20, CHANNELS);
+
+const PEOPLE = 'write a list of people and groups, such as ["lena", "@ops"]';
+const peopleNames = () => z.array(z.string(PEOPLE).regex(/^@?[A-Za-z0-9][\w-]{0,63}$/, PEOPLE), PEOPLE).max(50, PEOPLE);
+
+const PersonSection = section(
+  {
+    name: text("their name").describe("Their name"),
+    email: text("their address").describe("Their e-mail address"),
+    slack: text("their Slack id").describe("Their Slack id"),
+    github: text("their GitHub name").describe("Their GitHub name"),
+    telegram: text("the id of their Telegram account").describe("The id of their Telegram account"),
+    ntfy: topic().describe("An ntfy topic of their own"),
+    channels: channelNames().describe("The channels that they prefer; they are told in the first that reaches them"),
+    muted: channelNames().describe("The channels in which they are not told"),
+    quiet_hours: hours().describe("When no message is sent to them, unless the risk is high"),
+  },
+  "write a table, such as [people.lena]",
+);
+
+const ROUTE = 'write tables such as [[routes]] repo = "acme/*" people = ["lena"]';
+const names = (example: string) => {
+  const error = `write a name or a list of names, such as "${example}"`;
+  const one = z.string(error).min(1, error).max(200, error);
+  return z.union([one, z.array(one, error).min(1, error).max(50, error)], error).optional();
+};
+const someOf = <const Names extends readonly string[]>(known: Names) => {
+  const error = `write one or a list of: ${known.map((name) => `"${name}"`).join(", ")}`;
+  const one = z.enum(known, error);
+  return z.union([one, z.array(one, error).min(1, error)], error).optional();
+};
+const Route = z
+  .strictObject(
+    {
+      name: text("a name for this rule").optional(),
+      repo: names("acme/*"),
+      agent: names("claude"),
+      label: names("payments"),
+      kind: someOf(["question", "approval"]),
+      risk: someOf(Risk.options),
+      people: peopleNames().optional(),
+      channels: channelNames().optional(),
+    },
+    { error: sayRouteKeys },
+  )
+  .refine(
+    ({ people = [], channels = [] }) => people.length + channels.length > 0,
+    'name people = ["lena"] or channels = ["telegram"] in it',
+  );
 
 const Answers = section({
   undo_window: section(
@@ -78,10 +138,6 @@ const Notifications = section({
   quiet_hours: hours().describe(
     "When nothing rings and no message is sent, by the clock of this machine unless it names a time zone",
   ),
-});
-
-const PersonSection = section({
-  quiet_hours: hours().describe("When no message is sent to this person, unless the risk is high"),
 });
 
 const Limits = section({
@@ -207,6 +263,8 @@ const Profile = section(
   "write a table",
 ).refine(({ url, store }) => (url === undefined) !== (store === undefined), "write either a url or a store");
 
+const MEMBERS = 'write a list of people, such as ["lena", "mika"]; a group lists people, not groups';
+
 const named = <Entry extends z.ZodType>(entry: Entry) =>
   z.record(z.string().regex(NAME, "write a name of letters, digits, - and _"), entry);
 
@@ -215,10 +273,17 @@ export const Values = section({
   profile: text("the name of a profile").describe("The profile to use when nothing else is said"),
   questions: Questions,
   escalation: Escalation,
+  people: named(PersonSection),
+  groups: named(
+    z.array(z.string(MEMBERS).regex(NAME, MEMBERS), MEMBERS).max(500, MEMBERS).describe("The people of a group"),
+  ),
+  routes: z
+    .array(Route, ROUTE)
+    .max(100, "write at most 100 routes")
+    .describe("Whom questions go to and where, by repository, agent, label, kind and risk; the first match counts"),
   answers: Answers,
   notifications: Notifications,
   channels: Channels,
-  people: named(PersonSection),
   limits: Limits,
   alerts: Alerts,
   redact: Redact,
@@ -251,4 +316,9 @@ function isPattern(source: string) {
   } catch {
     return false; // not a regular expression
   }
+}
+
+function sayRouteKeys(issue: { code?: string; keys?: unknown }) {
+  const unknown = Array.isArray(issue.keys) ? `there is no "${String(issue.keys[0])}" in a route; ` : "";
+  return `${unknown}write repo, agent, label, kind or risk, and people or channels`;
 }

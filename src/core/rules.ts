@@ -1,4 +1,6 @@
 import type { AlertRules } from "./stats/alert.ts";
+import type { Route } from "./channel/route.ts";
+import { type Directory, EMPTY_DIRECTORY } from "./people/directory.ts";
 import { parseDuration } from "./text/duration.ts";
 import type { QuietHours } from "./people/quiet-hours.ts";
 import type { EscalationStep, OnTimeout } from "./question/question.ts";
@@ -18,6 +20,10 @@ export interface Rules {
   reach: readonly ReachChannel[];
   /** When nobody is sent a message unless the risk is high: in general, and by person. */
   quietHours: { general: QuietHours | undefined; people: Readonly<Record<string, QuietHours>> };
+  /** The rules that choose people and channels for questions that name none; the first that matches counts. */
+  routes: readonly Route[];
+  /** The people and groups of the settings, beside those in the store. */
+  directory: Directory;
   /** The address under which people reach the server from outside. */
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -76,6 +82,8 @@ export const DEFAULT_RULES: Rules = {
   remindAt: [0.5, 0.9],
   reach: [],
   quietHours: { general: undefined, people: {} },
+  routes: [],
+  directory: EMPTY_DIRECTORY,
   publicUrl: undefined,
   personChannel: false,
   confidence: undefined,

@@ -1,4 +1,4 @@
-import { findAddress } from "../core/channel/announce.ts";
+import { findAddress } from "../core/channel/target.ts";
 import type { OpenChannel } from "../core/channel/channel.ts";
 import { testMessage } from "../core/channel/message.ts";
 import type { Person } from "../core/people/person.ts";

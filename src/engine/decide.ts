@@ -1,9 +1,10 @@
-import { announce, needsAddresses } from "../core/channel/announce.ts";
+import { announce, needsPeople } from "../core/channel/announce.ts";
 import type { Actor } from "../core/people/actor.ts";
 import type { DecisionContext, Changes, QuestionSnapshot } from "../core/changes.ts";
 import type { Ids, QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunSnapshot } from "../core/run/run-lifecycle.ts";
+import { withDirectory } from "../core/people/directory.ts";
 import { type Person, parsePerson } from "../core/people/person.ts";
 import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -94,13 +95,19 @@ export class Decider {
   /** Adds what people have to be told of a decision, in the same commit. */
   async announce(changes: Changes): Promise<Changes> {
     const { rules, ids, now } = this.#deps;
-    const people = needsAddresses(changes, rules) ? await this.readPeople() : undefined;
+    const people = needsPeople(changes, rules) ? await this.readPeople() : undefined;
     return announce(changes, { now: now(), ids, rules, people });
+  }
+
+  /** The person of that id, unless they were removed. */
+  async findPerson(id: string): Promise<Person | undefined> {
+    return (await this.readPeople()).find((person) => person.id === id && !person.removed);
   }
 
   /** Everybody on the list of people, those who were removed included. */
   async readPeople(): Promise<Person[]> {
-    return (await this.#deps.store.listEntries("person")).map(parsePerson);
+    const rows = (await this.#deps.store.listEntries("person")).map(parsePerson);
+    return withDirectory(rows, this.#deps.rules.directory);
   }
 
   /** Changes a run and its open questions. */

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import { type Decider, after } from "./decide.ts";
 import type { AskOptions, Done } from "./engine.ts";
 import { runForAsk } from "./new-run.ts";
+import { requireKnown } from "./people/known-names.ts";
 
 /** How old the count of waiting questions may be. */
 const FRESH_MS = 1_000;
@@ -35,6 +36,7 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const open = await decider.rows.readOpen(run);
     const same = findSameQuestion(open, input);
     if (same) return known(decider, same, input, options);
+    await requireKnown(deps, input.approvals.from, by);
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
     const { epoch, calledAt, askedAs, holder, secrets = [] } = options;
     const before = { run, open, followed, epoch, calledAt, holder, secrets };

@@ -65,7 +65,7 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
   const waiters = new Waiters();
   const words = new WordFollower({ store, ledger });
   const precedents = new Precedents({ store, words, rows: decider.rows });
-  const people = new People({ store, now, randomBytes: deps.randomBytes });
+  const people = new People({ store, now, rules, randomBytes: deps.randomBytes });
   const worker = new Worker({
     ...deps.worker,
     store,

@@ -1,3 +1,4 @@
+import { hasAccess } from "../core/people/access.ts";
 import { type Actor, SYSTEM, actorName } from "../core/people/actor.ts";
 import { amend } from "../core/answer/amend.ts";
 import { answer, recordLate, recordRefused } from "../core/answer/answer.ts";
@@ -15,6 +16,7 @@ import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
 import { addLink, newLink } from "../core/question/link.ts";
 import { type IdempotentChange, idempotencyEntry, requireSameChange } from "../core/trail/idempotency.ts";
 import { type Question, isPending, owesOutcome } from "../core/question/question.ts";
+import { plainName } from "../core/people/person.ts";
 import { Refusal } from "../core/refusal.ts";
 import { withoutVotesOf } from "../core/people/removal.ts";
 import type { Rules } from "../core/rules.ts";
@@ -27,6 +29,7 @@ import type { QuestionFilter, Store } from "../store/store.ts";
 import type { Decider } from "./decide.ts";
 import type { AmendOptions, AskOptions, Done, QuestionEngine, WaitOptions } from "./engine.ts";
 import { PendingLimit, keepAsk, readAsked } from "./keep-ask.ts";
+import { requireKnown } from "./people/known-names.ts";
 import { type People, TOKEN_BYTES } from "./people/people.ts";
 import { RecentCache } from "./recent.ts";
 import type { Precedents } from "./stats/precedents.ts";
@@ -147,7 +150,9 @@ export class Questions implements QuestionEngine {
     return this.#changeOnce(["release"], { id, by, ...once }, release);
   }
 
-  assign(id: QuestionId, to: readonly string[], by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot> {
+  async assign(id: QuestionId, to: readonly string[], by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot> {
+    const names = to.map(plainName).filter((name) => name !== "");
+    if (hasAccess("assign", by)) await requireKnown({ store: this.#store, decider: this.#decider }, names, by);
     return this.#changeOnce(["assign", to], { id, by, ...once }, (read, at) => assign(read, to, at));
   }
 

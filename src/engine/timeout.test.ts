@@ -95,7 +95,7 @@ describe("at the deadline", () => {
     await scene.pass(30 * 60_000);
     expect((await scene.engine.read(question.id)).question).toMatchObject({
       status: "pending",
-      to: ["@platform"],
+      to: ["platform"],
       escalated: 2,
     });
     await scene.pass(10 * 60_000);

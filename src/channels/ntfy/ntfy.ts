@@ -48,14 +48,19 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
     name: "ntfy",
     strength,
     showsAll: (message) => fitMessage(message).isWhole,
-    build: (message) => buildMessage(message, { topic, url, replyTopic, replyToken }),
+    build: (message, to) => buildMessage(message, { topic: to.address ?? topic, url, replyTopic, replyToken }),
     send: publish,
     // A message with the same sequence id replaces the earlier one; older servers show it as a second message.
     edit: (_outside, wire) => publish(wire),
     remind: (_outside, wire, text) => publish({ ...wire, message: cutText(text, MESSAGE_BYTES, countBytes).text }),
-    respond: (_respondTo, text) =>
-      publish({ topic, title: "askd", message: cutText(text, MESSAGE_BYTES, countBytes).text, priority: PRIORITY.low }),
-    find: (wire) => findMessage(outbound, `${url}/${topic}/json?poll=1&since=10m`, headers, wire),
+    respond: (respondTo, text) =>
+      publish({
+        topic: respondTo || topic,
+        title: "askd",
+        message: cutText(text, MESSAGE_BYTES, countBytes).text,
+        priority: PRIORITY.low,
+      }),
+    find: (wire) => findMessage(outbound, `${url}/${topicOf(wire) ?? topic}/json?poll=1&since=10m`, headers, wire),
     verify: async () => {
       const reply = await callService(outbound, `${url}/${topic}/json?poll=1&since=1s`, { headers });
       if (reply.status === 401) throw new Error("the server refuses the token");
@@ -65,6 +70,10 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
       ? {}
       : { listen: (cursor, signal) => listen(outbound, `${url}/${replyTopic}/json`, headers, { cursor, signal }) }),
   };
+}
+
+function topicOf({ topic }: WireMessage) {
+  return typeof topic === "string" ? topic : undefined;
 }
 
 function bearer(token: string | undefined): Record<string, string> {

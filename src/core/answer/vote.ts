@@ -2,7 +2,7 @@ import { type Actor, actorName } from "../people/actor.ts";
 import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { questionEvent } from "../trail/event.ts";
-import { type Person, isNamed } from "../people/person.ts";
+import { type Person, isAddressed, isNamed } from "../people/person.ts";
 import type { Answer, PendingQuestion, Question, Vote } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import { ALLOW_CHANGED } from "../question/run-permission.ts";
@@ -120,7 +120,7 @@ function isUnreachable(question: PendingQuestion, people: readonly Person[] = []
   const { from, need } = question.approvals;
   if (from.length === 0) return false;
   const listed = people.filter(({ id, removed }) => !removed && isNamed(from, id, people)).map(({ id }) => id);
-  const isUnlisted = from.some((name) => !people.some(({ id, groups }) => id === name || groups.includes(name)));
+  const isUnlisted = from.some((name) => !people.some((person) => isAddressed([name], person)));
   const able = [...listed, ...(isUnlisted ? [UNLISTED] : [])];
   const open = able.filter((voter) => question.votes.every((cast) => voterOf(cast.by, people) !== voter)).length;
   const best = Math.max(...question.votes.map((cast) => countVotes(question.votes, choiceOf(cast.answer), people)));

@@ -1,10 +1,10 @@
 import type { Changes, DecisionContext, Entry } from "../changes.ts";
 import type { Job } from "../run/job.ts";
-import { type Person, isNamed } from "../people/person.ts";
+import type { Person } from "../people/person.ts";
 import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
-import type { ReachChannel } from "../rules.ts";
 import type { EventType } from "../trail/event.ts";
 import { deliverJob, deliveryEntry, newDelivery } from "./delivery.ts";
+import { type Target, targetsOf } from "./target.ts";
 
 /** Events after which somebody new may have to be told. */
 const REACHING: ReadonlySet<EventType> = new Set(["question.asked", "question.escalated", "question.assigned"]);
@@ -27,13 +27,13 @@ const SHOWN: ReadonlySet<EventType> = new Set([
 ]);
 
 type AnnounceContext = Pick<DecisionContext, "now" | "ids" | "rules"> & {
-  /** All listed people; read where a channel sends to their own addresses. */
+  /** All listed people, removed ones included; read where somebody may have to be told. */
   people?: readonly Person[] | undefined;
 };
 
-/** Says whether a decision reaches people at their own addresses, so that the list of people is needed. */
-export function needsAddresses({ events = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
-  return reach.some(({ isPersonal }) => isPersonal) && events.some(({ type }) => REACHING.has(type));
+/** Says whether somebody new may have to be told of a decision, so that the list of people is needed. */
+export function needsPeople({ events = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
+  return reach.length > 0 && events.some(({ type }) => REACHING.has(type));
 }
 
 /**
@@ -73,35 +73,6 @@ export function unreachedChannels({ notify, deliveries = [] }: Question): string
   return [...named].filter((channel) => !deliveries.some((ref) => ref.channel === channel));
 }
 
-/** The recipients of a question: in the channels that it names, or in all if none of these is configured. */
-function targetsOf(question: Question, { rules, people = [] }: AnnounceContext): Array<Omit<DeliveryRef, "id">> {
-  const named = new Set(question.notify.map(({ channel }) => channel));
-  const chosen = rules.reach.filter(({ name }) => named.has(name));
-  // A name that is not configured must not keep everybody from hearing of the question.
-  const channels = chosen.length > 0 ? chosen : rules.reach;
-  return channels.flatMap((channel) =>
-    channel.isPersonal
-      ? peopleReached(channel, question, people).map(({ id }) => ({ channel: channel.name, person: id }))
-      : [{ channel: channel.name, person: channel.person }],
-  );
-}
-
-/** People with an address in the channel: those the question is assigned to, or everybody if none of them has one. */
-function peopleReached({ name }: ReachChannel, { to }: Question, people: readonly Person[]) {
-  const able = people.filter((person) => !person.removed && findAddress(person, name) !== undefined);
-  const meant = able.filter(({ id }) => isNamed(to.map(withoutAt), id, people));
-  return meant.length > 0 ? meant : able;
-}
-
-/** The address of a person in a channel that sends to people. */
-export function findAddress(person: Person, channel: string): string | undefined {
-  return channel === "telegram" ? person.telegram : undefined;
-}
-
-function withoutAt(name: string) {
-  return name.replace(/^@/, "");
-}
-
-function isSame(ref: DeliveryRef, target: Omit<DeliveryRef, "id">) {
+function isSame(ref: DeliveryRef, target: Target) {
   return ref.channel === target.channel && ref.person === target.person;
 }

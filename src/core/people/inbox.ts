@@ -1,6 +1,7 @@
 import { actorName } from "./actor.ts";
 import { type Instant, earlier } from "../instant.ts";
 import type { PendingQuestion } from "../question/question.ts";
+import { isAddressed } from "./person.ts";
 
 /** The section of one person's inbox that lists a pending question. */
 export type InboxSection = "waiting" | "claimed" | "others" | "snoozed";
@@ -39,20 +40,12 @@ function compare(one: string, other: string) {
 export function inboxSectionOf(question: PendingQuestion, looker: InboxViewer, now: Instant): InboxSection {
   if (question.snoozedUntil !== undefined && question.snoozedUntil > now) return "snoozed";
   if (question.claim && actorName(question.claim.by) !== looker.id) return "claimed";
-  if (question.to.length > 0 && !question.to.some((name) => isMeant(name, looker))) return "others";
+  if (question.to.length > 0 && !isAddressed(question.to, looker)) return "others";
   if (!mayAnswer(question, looker)) return "others";
   return "waiting";
 }
 
 /** Says whether the viewer is among the people who may answer. */
-export function mayAnswer(
-  { approvals: { from } }: Pick<PendingQuestion, "approvals">,
-  { id, groups }: InboxViewer,
-): boolean {
-  return from.length === 0 || from.includes(id) || groups.some((group) => from.includes(group));
-}
-
-function isMeant(name: string, { id, groups }: InboxViewer) {
-  const plain = name.replace(/^@/, "");
-  return plain === id || groups.includes(plain);
+export function mayAnswer({ approvals: { from } }: Pick<PendingQuestion, "approvals">, looker: InboxViewer): boolean {
+  return from.length === 0 || isAddressed(from, looker);
 }

@@ -4,9 +4,13 @@ import type { Changes, Entry } from "../changes.ts";
 import type { Instant } from "../instant.ts";
 import { PersonalQuietHours } from "./quiet-hours.ts";
 import { Refusal } from "../refusal.ts";
+import { quoteLine, quoteName } from "../text/foreign-text.ts";
+import { findNearest } from "../text/nearest.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 
 export const PersonId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+
+const ChannelNames = z.array(z.string().regex(/^[a-z]{1,32}$/)).max(20);
 
 /** A person who answers, with the names that channels know them by. */
 export const Person = z.object({
@@ -18,19 +22,72 @@ export const Person = z.object({
   github: z.string().max(64).optional(),
   /** The id of their Telegram account, set by pairing. */
   telegram: z.string().max(64).optional(),
+  /** An ntfy topic of their own. */
+  ntfy: z
+    .string()
+    .regex(/^[-_A-Za-z0-9]{1,64}$/)
+    .optional(),
   groups: z.array(z.string().max(64)).max(50),
   /** When they are not disturbed, such as `22:00-07:00 Europe/Berlin`. */
   quiet: PersonalQuietHours.optional(),
+  /** The channels that they prefer: they are told in the first that reaches them. */
+  channels: ChannelNames.optional(),
+  /** The channels in which they are not told. */
+  muted: ChannelNames.optional(),
   /** Removed: no longer listed or notified; the trail still names them. */
   removed: z.literal(true).optional(),
 });
 export type Person = z.infer<typeof Person>;
 
+/** The name of a person or group as it is kept: `@ops` is `ops`. */
+export function plainName(name: string): string {
+  return name.trim().replace(/^@/, "");
+}
+
 /** Says whether names of people and groups, as in `approvals.from`, include this person. */
 export function isNamed(names: readonly string[], id: string, people: readonly Person[] = []): boolean {
-  if (names.includes(id)) return true;
-  const person = people.find((each) => each.id === id && !each.removed);
-  return person?.groups.some((group) => names.includes(group)) ?? false;
+  const listed = people.filter(({ removed }) => !removed);
+  const groups = listed.find((each) => each.id === id)?.groups ?? [];
+  // Anybody can call themselves like a group; only the list makes them a member of it.
+  const isGroup = listed.some((each) => each.groups.includes(id));
+  return isAddressed(names, { id: isGroup ? "" : id, groups });
+}
+
+/** Says whether one of these names is the person or one of their groups. */
+export function isAddressed(
+  names: readonly string[],
+  { id, groups }: { id: string; groups: readonly string[] },
+): boolean {
+  return names.map(plainName).some((name) => name === id || groups.includes(name));
+}
+
+/** Refuses names of no listed person or group, nor among `others`; where nobody is listed, any name may be a person's. */
+export function requireKnownNames(
+  names: readonly string[],
+  people: readonly Person[],
+  { others, isHinted }: { others: readonly string[]; isHinted: boolean },
+): void {
+  const listed = people.filter(({ removed }) => !removed);
+  if (listed.length === 0) return;
+  const known = new Set([...listed.flatMap(({ id, groups }) => [id, ...groups]), ...others]);
+  const stranger = names.map(plainName).find((name) => !known.has(name));
+  if (stranger === undefined) return;
+  const meant = isHinted ? findNearest(stranger, [...known]) : undefined;
+  throw new Refusal("not_found", `There is no person or group ${quoteLine(stranger)}`, {
+    hint: meant === undefined ? "List them: askd user list" : `Did you mean ${quoteName(meant)}?`,
+  });
+}
+
+/** Refuses a person who is called like a group, and a group that is called like a person: names must mean one thing. */
+export function requireOwnName({ id, groups }: Person, people: readonly Person[]): void {
+  const others = people.filter((each) => each.id !== id && !each.removed);
+  const hint = "See everybody: askd user list";
+  if (groups.includes(id) || others.some((each) => each.groups.includes(id))) {
+    throw new Refusal("bad_input", `"${id}" is the name of a group; a person needs another one`, { hint });
+  }
+  const person = others.find((each) => groups.includes(each.id));
+  if (person)
+    throw new Refusal("bad_input", `"${person.id}" is the name of a person; a group needs another one`, { hint });
 }
 
 /** The names by which channels prove who somebody is. */

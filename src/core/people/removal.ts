@@ -4,7 +4,7 @@ import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { setTimer } from "../question/question-timer.ts";
 import { questionEvent, type Event } from "../trail/event.ts";
 import { QuestionId } from "../id.ts";
-import { type Person, changePerson } from "./person.ts";
+import { type Person, changePerson, isAddressed, isNamed } from "./person.ts";
 import type { PendingQuestion } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import { joinChanges } from "../trail/store-event.ts";
@@ -232,12 +232,18 @@ export function lastAdminRefusal(name: string): Refusal {
 function unmetApproval(question: PendingQuestion, { person, people }: RemovalSnapshot): Removal["approvals"] {
   const { need, from } = question.approvals;
   if (need === 1 && from.length === 0) return [];
+  const others = people.filter(({ id }) => id !== person.id);
   // Where everybody may vote, the remaining listed people can, and one unlisted voter.
-  const others = people.length - 1;
-  const left = from.length > 0 ? withoutName(from, person.id).length : others + 1;
-  const isTheirs = from.length === 0 || from.includes(person.id);
+  const left = from.length > 0 ? countVoters(from, people, others) : others.length + 1;
+  const isTheirs = from.length === 0 || isNamed(from, person.id, people);
   if (!isTheirs || left >= need) return [];
   return [{ ...heldQuestion(question), need, left, dueAt: question.dueAt }];
+}
+
+/** Counts the people whom these names leave able to vote: members of groups, and each name that is on no list. */
+function countVoters(from: readonly string[], people: readonly Person[], others: readonly Person[]) {
+  const unlisted = from.filter((name) => !people.some((person) => isAddressed([name], person)));
+  return others.filter(({ id }) => isNamed(from, id, people)).length + unlisted.length;
 }
 
 /** Releases a person's claim, assignment and vote on an open question. */

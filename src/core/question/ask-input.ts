@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type ToolAsk, approvalContent, changeableCommand } from "./approval.ts";
 import type { Item } from "./content.ts";
+import { plainName } from "../people/person.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "../instant.ts";
 import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
@@ -133,7 +134,14 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
   if (!tool && asksForSecret({ items, context })) throw secretRefusal();
   const givenMs = readTimeoutMs(fields, door, rules, now);
   const onTimeout = readOnTimeout(fields, items, { onTimeout: door.onTimeout, timeoutMs: givenMs, rules });
-  requireNames([...fields.to, ...(fields.approvals?.from ?? []), ...(onTimeout.steps ?? []).flatMap(({ to }) => to)]);
+  const to = fields.to.map(plainName);
+  const approvals: Approvals = {
+    need: 1,
+    veto: false,
+    ...fields.approvals,
+    from: (fields.approvals?.from ?? []).map(plainName),
+  };
+  requireNames([...to, ...approvals.from, ...(onTimeout.steps ?? []).flatMap((step) => step.to)]);
   const timeoutMs = onTimeout.do === "wait" ? undefined : givenMs;
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
   const trace = fields.traceparent ?? door.traceparent;
@@ -153,10 +161,10 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
       ...fields.declares,
     },
     notify: readNotify(fields),
-    to: fields.to,
+    to,
     issue: readIssue(fields),
     key: fields.key ?? fields.idempotencyKey,
-    approvals: { need: 1, from: [], veto: false, ...fields.approvals },
+    approvals,
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
     tool,
     via: door.via,

@@ -16,6 +16,8 @@ import { matchAnswer } from "../answer/match.ts";
 import { type Answer, NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
 import { redactContent } from "../secret/redact.ts";
 import { Refusal } from "../refusal.ts";
+import type { Rules } from "../rules.ts";
+import { findRoute } from "../channel/route.ts";
 import { settleRisk } from "./risk.ts";
 import { type Run, hasEnded, isForeignSession } from "../run/run.ts";
 
@@ -209,6 +211,7 @@ function newQuestion(
   const id = at.ids.question();
   const { timeoutMs, onTimeout } = deadlineOf(content, input, followed, at);
   const { risk, riskSource } = settleRisk(input, followed, at.by);
+  const routed = routeOf({ ...input, risk }, run, followed, at.rules);
   return {
     status: "pending",
     id,
@@ -230,8 +233,9 @@ function newQuestion(
     onTimeout,
     escalated: 0,
     accepts: input.accepts,
-    notify: followed?.notify ?? input.notify,
-    to: followed?.to ?? input.to,
+    notify: routed.notify,
+    route: routed.route,
+    to: routed.to,
     issue: input.issue ?? run.issue,
     approvals: followed?.approvals ?? input.approvals,
     fingerprint: input.tool && fingerprintOf(input.tool),
@@ -249,6 +253,27 @@ function newQuestion(
         : { until: later(at.now, input.holdMs), after: input.afterHold, windowMs: input.holdMs },
     settling: undefined,
     ...NOT_CLOSED,
+  };
+}
+
+/**
+ * The people and channels of a question: of the thread that it follows, its own, or those of the first rule that matches.
+ * Channels that are not configured here leave the choice to the rule.
+ */
+function routeOf(
+  { to, notify, kind, risk }: Pick<PendingQuestion, "to" | "notify" | "kind" | "risk">,
+  run: Run,
+  followed: Question | undefined,
+  { routes, reach }: Rules,
+): Pick<PendingQuestion, "to" | "notify" | "route"> {
+  if (followed) return { to: followed.to, notify: followed.notify, route: followed.route };
+  const isReached = notify.some(({ channel }) => reach.some(({ name }) => name === channel));
+  const route = findRoute(routes, { kind, risk }, run);
+  if (!route || (to.length > 0 && isReached)) return { to, notify, route: undefined };
+  return {
+    to: to.length > 0 ? to : [...route.people],
+    notify: isReached ? notify : [...notify, ...route.channels.map((channel) => ({ channel }))],
+    route: route.name,
   };
 }
 

@@ -5,6 +5,7 @@ import { requirePending } from "./require-pending.ts";
 import { changeQuestion } from "../trail/event.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import type { Instant } from "../instant.ts";
+import { plainName } from "../people/person.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import type { PendingQuestion } from "./question.ts";
 import { Refusal } from "../refusal.ts";
@@ -36,7 +37,7 @@ export function release(read: QuestionSnapshot, at: DecisionContext): Changes {
 /** Assigns the question to people. */
 export function assign(read: QuestionSnapshot, to: readonly string[], at: DecisionContext): Changes {
   const question = requireOpen(read, "assign", at);
-  const names = to.map((name) => name.trim()).filter((name) => name !== "");
+  const names = to.map(plainName).filter((name) => name !== "");
   if (names.length === 0) {
     throw new Refusal("bad_input", "Name at least one person or group", { fact: { is: "nobody_named" } });
   }

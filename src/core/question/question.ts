@@ -147,6 +147,8 @@ const QuestionFields = z.object({
   /** The outcomes the asker accepts: a shell script cannot take `clarify`. */
   accepts: z.array(Outcome),
   notify: z.array(NotifyTarget),
+  /** The rule of the settings that chose its people or channels. */
+  route: z.string().optional(),
   /** The messages about it, one per channel and recipient; questions stored by earlier versions have none. */
   deliveries: z.array(DeliveryRef).optional(),
   /** How many reminders went out; a reminder that finds nobody to remind does not count. */

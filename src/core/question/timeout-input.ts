@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type Item, recommendedOption } from "./content.ts";
 import { SECOND_MS } from "../instant.ts";
-import { EscalationStep, type OnTimeout } from "./question.ts";
+import { plainName } from "../people/person.ts";
+import type { OnTimeout } from "./question.ts";
 import { TimeoutPolicy } from "./timeout-policy.ts";
 import { Refusal } from "../refusal.ts";
 import type { Rules } from "../rules.ts";
@@ -100,9 +101,12 @@ function readChain(
   { timeoutMs, rules }: TimeoutDefaults,
 ): Chain {
   if (steps)
-    return { steps: steps.map(({ after, ...step }) => EscalationStep.parse({ afterMs: after, ...step })), then };
+    return {
+      steps: steps.map(({ after, to, channels }) => ({ afterMs: after, to: to.map(plainName), channels })),
+      then,
+    };
   if (assignTo !== undefined || notifyChannel !== undefined) {
-    const to = assignTo === undefined ? [] : [assignTo];
+    const to = assignTo === undefined ? [] : [plainName(assignTo)];
     const channels = notifyChannel === undefined ? [] : [notifyChannel];
     return { steps: [{ afterMs: timeoutMs || rules.timeoutMs, to, channels }], then };
   }

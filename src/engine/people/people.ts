@@ -3,8 +3,15 @@ import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import type { Changes, Entry } from "../../core/changes.ts";
 import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { type Instant, earlier, later } from "../../core/instant.ts";
-import { type Person, changePerson, parsePerson, requireOwnAddresses } from "../../core/people/person.ts";
+import {
+  type Person,
+  changePerson,
+  parsePerson,
+  requireOwnAddresses,
+  requireOwnName,
+} from "../../core/people/person.ts";
 import { INVITE_MS } from "../../core/people/sign-in-link.ts";
+import { withDirectory, withoutDirectory } from "../../core/people/directory.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { lastAdminRefusal } from "../../core/people/removal.ts";
 import { hasEnded } from "../../core/run/run.ts";
@@ -25,6 +32,7 @@ import {
   tokenId,
   tokenText,
 } from "../../core/people/token.ts";
+import type { Rules } from "../../core/rules.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import { memoize } from "../memoize.ts";
 
@@ -42,6 +50,7 @@ interface PeopleDeps {
   store: Store;
   now: () => Instant;
   randomBytes: (count: number) => Uint8Array;
+  rules: Pick<Rules, "directory">;
 }
 
 /** Tokens and the list of people: who may sign in, and as whom. */
@@ -279,19 +288,23 @@ export class People {
       const lock = await readRoster(this.#deps.store);
       const entry = await this.#deps.store.findEntry("person", person.id);
       const before = entry && parsePerson(entry);
-      requireOwnAddresses(person, await this.listPeople());
+      const people = await this.listPeople();
+      requireOwnName(person, people);
+      requireOwnAddresses(person, people);
       // Only pairing sets the account; whoever edits a person does not end it.
-      const next = { ...person, telegram: person.telegram ?? before?.telegram, version: before?.version ?? 0 };
+      const given = withoutDirectory(person, this.#deps.rules.directory);
+      const next = { ...given, telegram: given.telegram ?? before?.telegram, version: before?.version ?? 0 };
       const { entries = [], events = [] } = changePerson(before, next, { now: this.#deps.now(), by });
       const committed = await this.#deps.store.commit({ entries: [...entries, lock], events });
-      if (committed.ok) return { ...next, version: next.version + 1 };
+      if (committed.ok) return (await this.findPerson(person.id)) ?? { ...next, version: next.version + 1 };
     }
     throw new Refusal("moved", "This person was changed meanwhile; try again");
   }
 
   async listPeople(): Promise<Person[]> {
     const entries = await this.#deps.store.listEntries("person");
-    return entries.map((entry) => memoize(this.#known, entry, parsePerson)).filter(({ removed }) => !removed);
+    const rows = entries.map((entry) => memoize(this.#known, entry, parsePerson));
+    return withDirectory(rows, this.#deps.rules.directory).filter(({ removed }) => !removed);
   }
 
   /** Ids of removed people. */
@@ -304,8 +317,8 @@ export class People {
 
   async findPerson(id: string): Promise<Person | undefined> {
     const entry = await this.#deps.store.findEntry("person", id);
-    const person = entry && parsePerson(entry);
-    return person?.removed ? undefined : person;
+    const people = withDirectory(entry ? [parsePerson(entry)] : [], this.#deps.rules.directory);
+    return people.find((person) => person.id === id && !person.removed);
   }
 }
 

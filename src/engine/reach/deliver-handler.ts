@@ -1,5 +1,5 @@
 import type { Channel, ChannelResult, OpenChannel, WireMessage } from "../../core/channel/channel.ts";
-import { findAddress } from "../../core/channel/announce.ts";
+import { findAddress } from "../../core/channel/target.ts";
 import {
   type Delivery,
   type DeliveryStep,
@@ -18,7 +18,7 @@ import { type QuestionMessage, questionMessage, sayReminder } from "../../core/c
 import type { Changes, Entry, QuestionSnapshot } from "../../core/changes.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, later, msBetween } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
-import { type Person, parsePerson } from "../../core/people/person.ts";
+import type { Person } from "../../core/people/person.ts";
 import { findQuietHours, quietUntil } from "../../core/people/quiet-hours.ts";
 import { hashText } from "../../core/question/content.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
@@ -99,9 +99,8 @@ async function tryOpen(openChannel: OpenChannel, name: string): Promise<{ channe
   }
 }
 
-async function findRecipient({ person }: Delivery, { store }: JobContext): Promise<Person | undefined> {
-  const entry = person === undefined ? undefined : await store.findEntry("person", person);
-  return entry && parsePerson(entry);
+async function findRecipient({ person }: Delivery, { decider }: JobContext): Promise<Person | undefined> {
+  return person === undefined ? undefined : decider.findPerson(person);
 }
 
 /** The time, and whether it is a good one for the recipient; a person need not be on the list of people. */

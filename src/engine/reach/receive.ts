@@ -1,4 +1,4 @@
-import { findAddress } from "../../core/channel/announce.ts";
+import { findAddress } from "../../core/channel/target.ts";
 import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
 import { questionMessage, sayHowToReply, sayOnlyDenied } from "../../core/channel/message.ts";
@@ -6,7 +6,6 @@ import { readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
-import { parsePerson } from "../../core/people/person.ts";
 import { type AnswerInput } from "../../core/answer/answer-input.ts";
 import { matchAnswer } from "../../core/answer/match.ts";
 import { isDenial } from "../../core/question/approval.ts";
@@ -55,7 +54,7 @@ interface Taken {
 export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<void> {
   const delivery = await findDelivery(deps.store, channel, reply);
   if (!delivery || delivery.handled.includes(reply.key)) return;
-  const by = await findSender(deps.store, channel, delivery, reply);
+  const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return;
   // The act comes first and is keyed: after a crash the channel brings the reply again, and it counts once.
   const taken = await takeReply({ ...deps, channel }, delivery, reply, by);
@@ -67,7 +66,13 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
     responses: now.responses + (responds && taken.isNews ? 1 : 0),
     isLateTold: now.isLateTold === true || taken.isLate || undefined,
   }));
-  if (responds) await channel.respond?.(reply.respondTo, taken.text);
+  if (responds) await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), taken.text);
+}
+
+/** Where a response goes: a reply that does not say it came from the address that the message went to. */
+async function findResponseAddress(decider: Decider, { person, channel }: Delivery, { respondTo }: Reply) {
+  const known = respondTo === "" && person !== undefined ? await decider.findPerson(person) : undefined;
+  return (known && findAddress(known, channel)) ?? respondTo;
 }
 
 /** Pairs an account with the person that its code was made for. */
@@ -96,7 +101,7 @@ async function findByMessage(store: Store, channel: Channel, outside: string | u
 
 /** The person who replied: in a channel with accounts only the account that the message went to counts. */
 async function findSender(
-  store: Store,
+  decider: Decider,
   { name, strength }: Channel,
   { person }: Delivery,
   { from }: Reply,
@@ -104,9 +109,8 @@ async function findSender(
   if (strength === undefined) return undefined;
   const by: Actor = { scope: "human", id: person ?? name, channel: name, strength };
   if (strength !== "person") return by;
-  const entry = person === undefined ? undefined : await store.findEntry("person", person);
-  const known = entry && parsePerson(entry);
-  return known && !known.removed && from !== undefined && findAddress(known, name) === from ? by : undefined;
+  const known = person === undefined ? undefined : await decider.findPerson(person);
+  return known && from !== undefined && findAddress(known, name) === from ? by : undefined;
 }
 
 async function takeReply(

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { later } from "../../core/instant.ts";
-import { Person } from "../../core/people/person.ts";
+import { Person, plainName } from "../../core/people/person.ts";
 import { inZone } from "../../core/people/quiet-hours.ts";
 import { INVITE_MS, signInPath } from "../../core/people/sign-in-link.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
@@ -86,7 +86,7 @@ async function save(context: PageCall, deps: PagesDeps) {
     ),
     groups: draftText(draft, "groups")
       .split(",")
-      .map((group) => group.trim().replace(/^@/, ""))
+      .map(plainName)
       .filter((group) => group !== ""),
   });
   if (!parsed.success) {

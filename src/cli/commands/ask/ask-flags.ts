@@ -1,5 +1,6 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { RunId } from "../../../core/id.ts";
+import { plainName } from "../../../core/people/person.ts";
 import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
 import { findOwnRun } from "../../actor.ts";
@@ -90,7 +91,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     on_timeout: readOnTimeout(flags),
     default_answer: flags.default,
     key: flags.key,
-    to: flags.to?.map(nameOf),
+    to: flags.to?.map(plainName),
     accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
   };
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
@@ -136,7 +137,7 @@ function readOnTimeout(flags: AskValues) {
 
 function peopleOf(step: string) {
   const [people = ""] = step.split(":");
-  const names = people.split(",").map(nameOf);
+  const names = people.split(",").map(plainName);
   if (names.every((name) => name !== "")) return names;
   throw new Refusal("bad_input", "--escalate takes people and how long they have", {
     hint: "Write it like: --escalate lena:30m --escalate ops:2h",
@@ -146,10 +147,6 @@ function peopleOf(step: string) {
 function durationOf(step: string) {
   const at = step.indexOf(":");
   return at < 0 ? undefined : step.slice(at + 1);
-}
-
-function nameOf(name: string) {
-  return name.trim().replace(/^@/, "");
 }
 
 function readConfidence(text: string) {

@@ -73,10 +73,7 @@ export async function ask(
     });
   await requireKnown(namesIn(parsed), engine, context);
   const options = await askOptions(engine, flags, context);
-  if (flags["dry-run"]) {
-    const { run = {}, secrets = [] } = options;
-    return showMessages(parsed, { via: flags.via, run, secrets }, context);
-  }
+  if (flags["dry-run"]) return showMessages(parsed, { via: flags.via, options, engine }, context);
   if (flags.via !== undefined) throw wrongUsage("--via goes with --dry-run", command.usage);
   const done = await engine.ask(input, whoAsks(context), options);
   if (!isDelivering) await ensureDelivery(done.question, context);
@@ -93,8 +90,7 @@ export async function ask(
 
 /** The people and groups that the question names. */
 function namesIn({ to, approvals, onTimeout }: AskInput) {
-  const names = [...to, ...approvals.from, ...(onTimeout.steps ?? []).flatMap((step) => step.to)];
-  return names.map((name) => name.replace(/^@/, ""));
+  return [...to, ...approvals.from, ...(onTimeout.steps ?? []).flatMap((step) => step.to)];
 }
 
 /** A script that is told to choose takes what it recommends; without that it could not choose. */

@@ -1,6 +1,8 @@
 import { actorName } from "../../../core/people/actor.ts";
+import { isNamed } from "../../../core/people/person.ts";
 import type { Question } from "../../../core/question/question.ts";
 import type { Run } from "../../../core/run/run.ts";
+import { wildcard } from "../../../core/text/wildcard.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { findPeople } from "../question/known-people.ts";
@@ -27,7 +29,7 @@ export async function readQuestionFilter(
 ): Promise<QuestionPredicate> {
   const runId = named === undefined ? undefined : (await getRun(engine, named)).id;
   const isMine = mine ? await mineOf(engine, context) : () => true;
-  const isRepo = repo === undefined ? () => true : repoMatch(repo);
+  const isRepo = repo === undefined ? () => true : wildcard(repo);
   return ({ question, run }) =>
     (runId === undefined || run.id === runId) &&
     (agent === undefined || run.agent === agent) &&
@@ -38,16 +40,9 @@ export async function readQuestionFilter(
 
 /** Questions that the user claimed, or that are assigned to the user and not claimed by others. */
 async function mineOf(engine: Engine, { user }: Pick<Context, "user">): Promise<(question: Question) => boolean> {
-  const names = new Set([user, ...((await findPeople(engine)).find(({ id }) => id === user)?.groups ?? [])]);
+  const people = await findPeople(engine);
   return (question) => {
     if (question.claim) return actorName(question.claim.by) === user;
-    return [...question.to, ...question.approvals.from].some((name) => names.has(name.replace(/^@/, "")));
+    return isNamed([...question.to, ...question.approvals.from], user, people);
   };
-}
-
-/** Matches a repository; `*` matches any text. */
-function repoMatch(pattern: string): (repo: string) => boolean {
-  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const regex = new RegExp(`^${parts.join(".*")}$`, "i");
-  return (repo) => regex.test(repo);
 }

@@ -2,6 +2,7 @@ import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type QuestionId, shortId } from "../../../core/id.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import type { Actor } from "../../../core/people/actor.ts";
+import { plainName } from "../../../core/people/person.ts";
 import { findAwayMachine, needsMachine } from "../../../core/run/machine.ts";
 import { hasEnded } from "../../../core/run/run.ts";
 import { formatDuration, parseDuration } from "../../../core/text/duration.ts";
@@ -91,7 +92,7 @@ const assign: Command = {
   run({ positionals: [name, ...to] }, context) {
     if (name === undefined) throw wrongUsage("The id of a question is missing", assign.usage);
     if (to.length === 0) throw wrongUsage("A person or group is missing", assign.usage);
-    const names = to.flatMap((each) => each.split(",")).map((each) => each.trim().replace(/^@/, ""));
+    const names = to.flatMap((each) => each.split(",")).map(plainName);
     if (names.some((each) => each === "")) throw wrongUsage("A name cannot be empty", assign.usage);
     return changeQuestion(name, context, {
       change: async ({ engine, id, by }) => {

@@ -1,5 +1,5 @@
 import { machineZone } from "../../../config/rules.ts";
-import { Person } from "../../../core/people/person.ts";
+import { Person, plainName } from "../../../core/people/person.ts";
 import { inZone } from "../../../core/people/quiet-hours.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { RemovalView, hasHoldings, viewRemoval, type Removal } from "../../../core/people/removal.ts";
@@ -96,7 +96,12 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     id,
     ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
     ...(said.quiet !== undefined && { quiet: said.quiet === "" ? undefined : inZone(said.quiet, machineZone()) }),
-    ...(group && { groups: group.flatMap((each) => each.split(",")).filter((each) => each !== "") }),
+    ...(group && {
+      groups: group
+        .flatMap((each) => each.split(","))
+        .map(plainName)
+        .filter((each) => each !== ""),
+    }),
   });
   if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
   const done = await engine.putPerson(parsed.data, await whoManages(engine, context));

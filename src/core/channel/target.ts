@@ -1,0 +1,94 @@
+import { type Person, isNamed, plainName } from "../people/person.ts";
+import type { DeliveryRef, Question } from "../question/question.ts";
+import type { ReachChannel, Rules } from "../rules.ts";
+
+/** One recipient of a question in one channel; without a person it is a shared address. */
+export type Target = Omit<DeliveryRef, "id">;
+
+interface TargetContext {
+  rules: Pick<Rules, "reach">;
+  /** All listed people, removed ones included. */
+  people?: readonly Person[] | undefined;
+}
+
+/**
+ * The recipients of a question: the people it is meant for, in the channels that it names, as they prefer it. If none of
+ * them can be reached there, they are told in any channel, and if that fails too, everybody is: a name that is not
+ * configured must not keep a question from being heard.
+ */
+export function targetsOf(question: Question, { rules, people = [] }: TargetContext): Target[] {
+  const everybody = listEverybody(rules.reach, people);
+  const names = meantNames(question, people);
+  const meant = everybody.filter(({ id }) => isNamed(names, id, people));
+  const named = new Set(question.notify.map(({ channel }) => channel));
+  const chosen = rules.reach.filter(({ name }) => named.has(name));
+  const channels = chosen.length > 0 ? chosen : rules.reach;
+  const attempts = [
+    { persons: meant, channels },
+    { persons: meant, channels: rules.reach },
+    { persons: everybody, channels },
+    { persons: everybody, channels: rules.reach },
+  ];
+  for (const attempt of attempts) {
+    const told = tellPersons(attempt.persons, attempt.channels);
+    if (told.length > 0) return inOrder([...told, ...sharedIn(channels)], rules.reach);
+  }
+  return sharedIn(chosen.length > 0 && sharedIn(chosen).length === 0 ? rules.reach : channels);
+}
+
+/** The listed people whom a question is meant for; nobody in particular if it names none. */
+export function meantBy(question: Question, people: readonly Person[]): Person[] {
+  const names = meantNames(question, people);
+  return people.filter(({ id, removed }) => !removed && isNamed(names, id, people));
+}
+
+/** The address of a person in a channel that sends to people. */
+export function findAddress(person: Person, channel: string): string | undefined {
+  if (channel === "telegram") return person.telegram;
+  return channel === "ntfy" ? person.ntfy : undefined;
+}
+
+/** The people a question is meant for: named or mentioned, or else those who may approve it. */
+function meantNames({ to, notify, approvals }: Question, people: readonly Person[]): string[] {
+  const mentioned = notify
+    .flatMap(({ mention = [] }) => mention.map(plainName))
+    .filter((name) => people.some(({ id, groups, removed }) => !removed && (id === name || groups.includes(name))));
+  const names = [...to, ...mentioned];
+  return names.length > 0 ? names : approvals.from;
+}
+
+/** Everybody who can be told: the listed people, and those whose device a channel is. */
+function listEverybody(reach: readonly ReachChannel[], people: readonly Person[]): Person[] {
+  const owners = new Set(reach.map(({ person }) => person).filter((id) => id !== undefined));
+  const unlisted = [...owners].filter((owner) => !people.some(({ id }) => id === owner));
+  return [
+    ...people.filter(({ removed }) => !removed),
+    ...unlisted.map((id): Person => ({ id, version: 0, groups: [] })),
+  ];
+}
+
+function tellPersons(persons: readonly Person[], channels: readonly ReachChannel[]): Target[] {
+  return persons.flatMap((person) => waysTo(person, channels).map((channel) => ({ channel, person: person.id })));
+}
+
+/** The channels in which a person is told: the first that they prefer, else all that reach them and are not muted. */
+function waysTo(person: Person, channels: readonly ReachChannel[]): string[] {
+  const { channels: preferred = [], muted = [] } = person;
+  const ways = channels
+    .filter(({ name, person: owner }) => owner === person.id || findAddress(person, name) !== undefined)
+    .map(({ name }) => name)
+    .filter((name) => !muted.includes(name));
+  const first = preferred.find((name) => ways.includes(name));
+  return first === undefined ? ways : [first];
+}
+
+function sharedIn(channels: readonly ReachChannel[]): Target[] {
+  return channels
+    .filter(({ isPersonal, person }) => !isPersonal && person === undefined)
+    .map(({ name }) => ({ channel: name, person: undefined }));
+}
+
+/** Targets in the order of the channels. */
+function inOrder(targets: readonly Target[], reach: readonly ReachChannel[]): Target[] {
+  return reach.flatMap(({ name }) => targets.filter(({ channel }) => channel === name));
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { findRoute, type Route } from "../src/core/channel/route.ts";
+import { SYSTEM } from "../src/core/people/actor.ts";
+import { aQuestion, aRun } from "./builders.ts";
+import { Board } from "./channels/board-channel.ts";
+import { ConfigHome } from "./config-home.ts";
+import { Scene } from "./scene.ts";
+import { type } from "./typed.ts";
+
+const REACH = [
+  { name: "telegram", person: undefined, isPersonal: true },
+  { name: "ntfy", person: undefined, isPersonal: false },
+];
+const ROUTES: Route[] = [
+  { name: "payments", repo: ["acme/pay*"], label: ["money"], people: ["ops"], channels: ["telegram"] },
+  { name: "risky", risk: ["high"], kind: ["approval"], people: ["lena"], channels: [] },
+  { name: "others", people: [], channels: ["ntfy"] },
+];
+
+describe("the first rule that matches counts:", () => {
+  test.each([
+    ["payments", { repo: "acme/payments", labels: ["money", "later"] }, {}],
+    ["payments", { repo: "ACME/pay", labels: ["money"] }, { risk: "high", kind: "approval" }],
+    ["risky", { repo: "acme/payments", labels: [] }, { risk: "high", kind: "approval" }],
+    ["others", { repo: "acme/payments", labels: [] }, { risk: "high", kind: "question" }],
+    ["others", {}, {}],
+  ] as const)("%s for the run %j with the question %j", (name, run, question) => {
+    const found = findRoute(
+      ROUTES,
+      aQuestion(question),
+      aRun({ ...run, labels: [...("labels" in run ? run.labels : [])] }),
+    );
+    expect(found?.name).toBe(name);
+  });
+
+  test("none where none matches", () => {
+    const agents: Route[] = [{ name: "codex", agent: ["codex"], people: ["ada"], channels: [] }];
+    expect(findRoute(agents, aQuestion(), aRun({ agent: "claude" }))).toBeUndefined();
+    expect(findRoute(agents, aQuestion(), aRun({ agent: "codex" }))).toBe(agents[0]);
+  });
+});
+
+async function aScene(routes = ROUTES) {
+  const board = new Board();
+  const scene = new Scene({ rules: { reach: REACH, routes }, openChannel: board.open });
+  const people = { ada: [], lena: ["ops"], mika: ["ops"] };
+  for (const [id, groups] of Object.entries(people))
+    await scene.engine.putPerson({ id, groups, telegram: id, version: 0 }, SYSTEM);
+  return scene;
+}
+
+async function askIn(scene: Scene, run: { repo?: string; labels?: string[] }, raw: Record<string, unknown> = {}) {
+  const { question } = await scene.engine.ask(scene.input(raw), SYSTEM, { run });
+  return { question, told: question.deliveries?.map(({ channel, person }) => `${channel} ${person ?? "-"}`) };
+}
+
+const PAYMENTS = { repo: "acme/payments", labels: ["money"] };
+
+describe("a question goes where its rule says,", () => {
+  test("to the people of the rule in its channels, and the question keeps which rule it was", async () => {
+    const { question, told } = await askIn(await aScene(), PAYMENTS);
+    expect(question).toMatchObject({ to: ["ops"], route: "payments" });
+    expect(told).toEqual(["telegram lena", "telegram mika"]);
+  });
+
+  test("unless it names people or channels itself", async () => {
+    const { told } = await askIn(await aScene(), PAYMENTS, { to: ["ada"] });
+    expect(told).toEqual(["telegram ada"]);
+    const named = await askIn(await aScene(), PAYMENTS, { to: ["ada"], notify: ["ntfy"] });
+    expect(named.question.route).toBeUndefined();
+    expect(named.told).toEqual(["telegram ada", "ntfy -"]);
+  });
+
+  test("also where it names only channels that are not configured here", async () => {
+    const { told, question } = await askIn(await aScene(), PAYMENTS, { notify: ["slack"] });
+    expect(told).toEqual(["telegram lena", "telegram mika"]);
+    expect(question.notify.map(({ channel }) => channel)).toEqual(["slack", "telegram"]);
+  });
+});
+
+test("--dry-run shows who would be told, where and by which rule, and asks nothing", async () => {
+  const scene = await aScene([]);
+  const home = new ConfigHome();
+  home.write(
+    home.userFile,
+    [
+      '[channels.ntfy]\ntopic = "questions"',
+      '[people.lena]\nntfy = "lena-topic"\nname = "Lena"',
+      '[groups]\nops = ["lena", "mika"]',
+      '[[routes]]\nname = "approvals"\nkind = "approval"\npeople = ["@ops"]',
+      "",
+    ].join("\n"),
+  );
+  const board = new Board();
+  const over = { ...home.around(), openChannelOf: () => Promise.resolve(board) };
+  const argv = ["ask", "--kind", "approval", "Deploy?", "--dry-run"];
+  const { exit, stdout } = await type(scene, [...argv, "--json"], over);
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([
+    expect.objectContaining({ channel: "ntfy", person: "lena", rule: "approvals" }),
+    expect.objectContaining({ channel: "ntfy", person: null, rule: "approvals" }),
+  ]);
+  const page = await type(scene, argv, over);
+  expect(page.stdout).toContain('For ops (lena, mika), by the rule "approvals"\n');
+  expect(page.stdout).toContain("ntfy, lena:\n{");
+  expect(page.stdout).toContain("Not reached: mika\n");
+  expect(await scene.engine.listQuestions({ order: "oldest", limit: 10 })).toEqual([]);
+});
