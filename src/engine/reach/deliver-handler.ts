@@ -52,7 +52,8 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     const message = questionMessage(read, delivery.token, work.decider.at(SYSTEM).rules);
     const wire = channel.build(message, await recipientOf(delivery, work));
     const face = hashText(JSON.stringify(wire));
-    const step = planDelivery(delivery, read.question, face, work.now);
+    const shown = (await isLeftBehind(channel, delivery)) ? { ...delivery, face: undefined } : delivery;
+    const step = planDelivery(shown, read.question, face, work.now);
     switch (step.do) {
       case "nothing":
         return void (await work.decider.commit({ finished: [job] }));
@@ -85,6 +86,16 @@ async function tryOpen(openChannel: OpenChannel, name: string): Promise<{ channe
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { ok: false, why: error.message, isRefused: true };
+  }
+}
+
+/** Says whether nobody would hear of a reply to the message: the process that showed it is gone. */
+async function isLeftBehind(channel: Channel, { state, outside }: Delivery): Promise<boolean> {
+  if (!channel.isHeard || state !== "sent" || outside === undefined) return false;
+  try {
+    return !(await channel.isHeard(outside));
+  } catch {
+    return false; // the channel is down: sending tells why
   }
 }
 
