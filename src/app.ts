@@ -288,10 +288,12 @@ export function openChannels(settings: ChannelSettings, rules: Pick<Rules, "call
   const load = async () => {
     const { channelOpener } = await import("./channels/channels.ts");
     const { post } = await import("./engine/outbound/post.ts");
+    const { runProgram } = await import("./agents/process/run-program.ts");
     const options = { allowLoopback: rules.callbackLoopback };
     const outbound = {
       post: (url: string, message: Parameters<typeof post>[1]) => post(url, message, options),
       fetch,
+      run: runProgram,
       nowMs: Date.now,
     };
     return channelOpener({ settings, outbound });

@@ -18,6 +18,10 @@ const CHANNELS: Readonly<Record<ChannelName, (deps: ChannelDeps) => Promise<Chan
     ntfy && (await import("./ntfy/ntfy.ts")).ntfyChannel(ntfy, outbound),
   webhook: async ({ settings: { webhook }, outbound }) =>
     webhook && (await import("./webhook/webhook.ts")).webhookChannel(webhook, outbound),
+  desktop: async ({ settings: { desktop }, outbound }) =>
+    desktop && (await import("./desktop/desktop.ts")).desktopChannel(desktop, outbound),
+  apprise: async ({ settings: { apprise }, outbound }) =>
+    apprise && (await import("./apprise/apprise.ts")).appriseChannel(apprise, outbound),
 };
 
 /** Opens configured channels by name, each once. */

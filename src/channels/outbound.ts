@@ -3,6 +3,12 @@ import type { ChannelResult } from "../core/channel/channel.ts";
 const TIMEOUT_MS = 10_000;
 const MOST_RESPONSE_BYTES = 1024 * 1024;
 
+/** Runs a program of this machine to its end, without a shell; it is ended if it takes too long. */
+export type RunProgram = (
+  argv: readonly string[],
+  options?: { env?: Readonly<Record<string, string>>; input?: string },
+) => Promise<{ exitCode: number; stderr: string }>;
+
 /** The ways out that a channel is given. */
 export interface Outbound {
   /** Posts to an address that may come from anybody: only public addresses are connected to. */
@@ -11,6 +17,7 @@ export interface Outbound {
     message: { body: string; headers: Record<string, string> },
   ): Promise<{ ok: boolean; isFinal: boolean; why: string; retryAfterMs?: number }>;
   fetch: typeof fetch;
+  run: RunProgram;
   /** The clock that signed messages carry. */
   nowMs(): number;
 }

@@ -32,10 +32,11 @@ export async function makeContext(
   const settings = command.isAboutConfig ? {} : config.values;
   const { store, url, profile } = flags;
   const place = findPaths({ ...world, cwd, store, url, profile, settings });
-  const rules = rulesOf(settings);
+  const rules = rulesOf(settings, world.user);
   const anchor = findAnchorSettings(settings, world.env);
   const channels = findChannelSettings(settings, world.env);
-  const reach = rules.reach.length > 0 ? channels : undefined;
+  // A worker also brings messages of questions that were asked with the settings of a project.
+  const reach = rules.reach.length > 0 || command.isForAllProjects ? channels : undefined;
   const isAccessible = usesScreenReader(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
   const hasColour = !isAccessible && !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {

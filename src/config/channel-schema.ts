@@ -62,7 +62,12 @@ const Ntfy = section({
 });
 
 const Telegram = section({ ...token, url: address() });
-const Desktop = section({ enabled: flag() });
+const Desktop = section({
+  enabled: flag().describe("Show questions on the desktop of this machine"),
+  person: text("the person who sits at it"),
+});
+const Apprise = section({ urls_env: variable(), urls_file: secretFile() });
+const Terminal = section({ bell: flag().describe("Ring the terminal's bell when something waits for you") });
 
 /** The channel sections; each channel reads its own. */
 export const Channels = section({
@@ -73,4 +78,6 @@ export const Channels = section({
   ntfy: Ntfy,
   telegram: Telegram,
   desktop: Desktop,
+  apprise: Apprise,
+  terminal: Terminal,
 });

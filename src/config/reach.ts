@@ -10,17 +10,35 @@ type Channels = NonNullable<Values["channels"]>;
 const NTFY_URL = "https://ntfy.sh";
 const TELEGRAM_URL = "https://api.telegram.org";
 
-/** The configured channels; the short forms in `[notifications]` stand for their sections. */
-export function channelsOf({ channels = {}, notifications = {} }: Values): Channels {
-  const { webhook_url: url } = notifications;
-  if (url === undefined || channels.webhook !== undefined) return channels;
-  return { ...channels, webhook: { url } };
+/** The machine that settings are read on. */
+interface Machine {
+  /** The kind of machine, in the words of Node. */
+  platform: string;
+  /** The name of its user. */
+  user: string | undefined;
+}
+
+const THIS_MACHINE: Machine = { platform: process.platform, user: undefined };
+
+/**
+ * The configured channels. The short forms in `[notifications]` stand for a setting of a section, which wins if it is
+ * there; `macos_notification` means macOS alone.
+ */
+export function channelsOf({ channels = {}, notifications = {} }: Values, { platform } = THIS_MACHINE): Channels {
+  const { webhook_url: url, terminal_bell: bell, macos_notification: isForMacos } = notifications;
+  const short: Channels = {
+    ...(url !== undefined && { webhook: { url } }),
+    ...(bell !== undefined && { terminal: { bell } }),
+    ...(isForMacos !== undefined && platform === "darwin" && { desktop: { enabled: isForMacos } }),
+  };
+  return { ...short, ...channels };
 }
 
 /** The channels that people are told through, in order. Channels that lack a required setting are left out. */
-export function reachOf(values: Values): ReachChannel[] {
-  const { telegram, ntfy, webhook } = channelsOf(values);
+export function reachOf(values: Values, machine = THIS_MACHINE): ReachChannel[] {
+  const { telegram, ntfy, webhook, desktop, apprise } = channelsOf(values, machine);
   return [
+    ...(desktop?.enabled ? [{ name: "desktop", person: desktop.person ?? machine.user, isPersonal: false }] : []),
     ...(telegram && (telegram.token_env ?? telegram.token_file) !== undefined
       ? [{ name: "telegram", person: undefined, isPersonal: true }]
       : []),
@@ -28,12 +46,15 @@ export function reachOf(values: Values): ReachChannel[] {
     ...((webhook?.url ?? webhook?.url_env) === undefined
       ? []
       : [{ name: "webhook", person: undefined, isPersonal: false }]),
+    ...((apprise?.urls_env ?? apprise?.urls_file) === undefined
+      ? []
+      : [{ name: "apprise", person: undefined, isPersonal: false }]),
   ];
 }
 
 /** The settings of each channel, with its secrets unread. */
 export function findChannelSettings(values: Values, env: Env): ChannelSettings {
-  const { webhook, ntfy, telegram } = channelsOf(values);
+  const { webhook, ntfy, telegram, apprise } = channelsOf(values);
   return {
     webhook: webhook && {
       readUrl: () => webhook.url ?? getSecret("channels.webhook.url", webhook.url_env, undefined, env),
@@ -51,14 +72,27 @@ export function findChannelSettings(values: Values, env: Env): ChannelSettings {
       url: (telegram.url ?? TELEGRAM_URL).replace(/\/+$/, ""),
       readToken: () => getSecret("channels.telegram.token", telegram.token_env, telegram.token_file, env),
     },
+    apprise: apprise && {
+      readUrls: () => getSecret("channels.apprise.urls", apprise.urls_env, apprise.urls_file, env),
+    },
+    // It needs no setting: a worker also shows what was asked in a project that enables it.
+    desktop: { platform: process.platform, env },
   };
 }
 
-/** The variables that hold secrets of channels: a worker in the background needs them too. */
+/** The variables that lead to the desktop of this user. */
+const DESKTOP_VARIABLES: readonly string[] = [
+  "DBUS_SESSION_BUS_ADDRESS",
+  "DISPLAY",
+  "WAYLAND_DISPLAY",
+  "WSL_DISTRO_NAME",
+];
+
+/** The variables that channels need, their secrets among them: a worker in the background needs them too. */
 export function channelVariables(values: Values): string[] {
-  const { webhook, ntfy, telegram } = channelsOf(values);
+  const { webhook, ntfy, telegram, apprise } = channelsOf(values);
   const names = [webhook?.url_env, webhook?.secret_env, ntfy?.token_env, ntfy?.reply_token_env, telegram?.token_env];
-  return names.filter((name) => name !== undefined);
+  return [...names, apprise?.urls_env, ...DESKTOP_VARIABLES].filter((name) => name !== undefined);
 }
 
 function findSecret(key: string, variable: string | undefined, file: string | undefined, env: Env) {

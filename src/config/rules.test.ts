@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import { channelsOf, reachOf } from "./reach.ts";
 import { rulesOf } from "./rules.ts";
 import { DEFAULTS, Values } from "./schema.ts";
 
@@ -18,4 +19,28 @@ test.each([
   ["a section without a line", { slack: {} }, true],
 ])("high risk needs a proven identity with %s configured: %j -> %s", (_what, channels, isNeeded) => {
   expect(rulesOf(Values.parse({ channels })).personChannel).toBe(isNeeded);
+});
+
+test("the short forms in [notifications] stand for settings of channels, which win over them", () => {
+  const notifications = {
+    terminal_bell: false,
+    macos_notification: true,
+    webhook_url: "https://hooks.example.com/x",
+  };
+  const mac = { platform: "darwin", user: "ada" };
+  const linux = { platform: "linux", user: "ada" };
+  const short = {
+    terminal: { bell: false },
+    desktop: { enabled: true },
+    webhook: { url: "https://hooks.example.com/x" },
+  };
+  expect(channelsOf({ notifications }, mac)).toEqual(short);
+  expect(channelsOf({ notifications }, linux)).toEqual({ terminal: short.terminal, webhook: short.webhook });
+  const channels = { terminal: { bell: true }, desktop: { enabled: false }, webhook: { url_env: "HOOK" } };
+  expect(channelsOf({ notifications, channels }, mac)).toEqual(channels);
+  expect(reachOf({ notifications }, mac).map(({ name, person }) => [name, person])).toEqual([
+    ["desktop", "ada"],
+    ["webhook", undefined],
+  ]);
+  expect(reachOf({ notifications }, linux).map(({ name }) => name)).toEqual(["webhook"]);
 });

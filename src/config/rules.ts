@@ -8,7 +8,7 @@ import { reachOf } from "./reach.ts";
 import type { Values } from "./schema.ts";
 
 /** Derives the rules from the configured values. */
-export function rulesOf(values: Values): Rules {
+export function rulesOf(values: Values, user?: string): Rules {
   const { questions = {}, callbacks = {}, redact = {} } = values;
   const base = DEFAULT_RULES;
   return {
@@ -18,7 +18,7 @@ export function rulesOf(values: Values): Rules {
     onTimeout: questions.on_timeout ?? base.onTimeout,
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
-    reach: reachOf(values),
+    reach: reachOf(values, { platform: process.platform, user }),
     quietHours: quietHoursOf(values),
     routes: routesOf(values),
     directory: directoryOf(values),

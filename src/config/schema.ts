@@ -132,9 +132,9 @@ const Answers = section({
 });
 
 const Notifications = section({
-  terminal_bell: flag().describe("Ring the terminal's bell when something waits for you"),
-  macos_notification: flag().describe("Show a notification of macOS"),
-  webhook_url: address().describe("Where questions are posted"),
+  terminal_bell: flag().describe("Short for channels.terminal.bell"),
+  macos_notification: flag().describe("Short for channels.desktop.enabled, on macOS alone"),
+  webhook_url: address().describe("Short for channels.webhook.url"),
   quiet_hours: hours().describe(
     "When nothing rings and no message is sent, by the clock of this machine unless it names a time zone",
   ),

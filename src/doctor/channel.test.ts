@@ -89,8 +89,8 @@ describe("a test message", () => {
         "bell: test sent",
         `${service.reach.name}: test sent`,
       ]);
-      expect(service.everythingSent()).toContain("This is a test");
-      expect(service.problems).toEqual([]);
+      expect(service.traffic.everythingSent()).toContain("This is a test");
+      expect(service.traffic.problems).toEqual([]);
       await service.close();
     }
   });

@@ -20,11 +20,13 @@ const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
   ntfy: [["topic"]],
   telegram: [["token_env", "token_file"]],
   desktop: [],
+  apprise: [["urls_env", "urls_file"]],
+  terminal: [],
 };
-const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy", "telegram"];
+const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy", "telegram", "apprise"];
 
 /** The channels that this askd sends to. */
-const SENT: ReadonlySet<Name> = new Set(["webhook", "ntfy", "telegram"]);
+const SENT: ReadonlySet<Name> = new Set(["webhook", "ntfy", "telegram", "desktop", "apprise"]);
 
 /** Checks that the required settings and secrets of channels exist, and that the last messages arrived. */
 export function checkChannels(
@@ -36,7 +38,7 @@ export function checkChannels(
   const isSetUp = (name: Name): boolean => channels[name] !== undefined && !isOff(channels[name]);
   const off = NAMES.filter((name) => !isSetUp(name));
   return [
-    ...(values.notifications?.terminal_bell === false ? [] : [good("bell", "")]),
+    ...(channels.terminal?.bell === false ? [] : [good("bell", "")]),
     ...NAMES.filter(isSetUp).flatMap((name) =>
       checkChannel(
         name,

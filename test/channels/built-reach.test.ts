@@ -37,7 +37,7 @@ test("a question that is asked with nothing running reaches a phone, is answered
   expect(await jsonOf(scene, "show", id)).toMatchObject({
     questions: [{ notified_at: expect.any(String), deliveries: [{ channel: "ntfy", state: "closed" }] }],
   });
-  expect(service.problems).toEqual([]);
+  expect(service.traffic.problems).toEqual([]);
 }, 120_000);
 
 test("in CI the command says that nobody is told, and with --wait it tells people itself", async () => {
@@ -91,7 +91,7 @@ test("setup telegram pairs an account and asks a test question there", async () 
   await service.shown()[0]?.buttons[0]?.press();
   expect(await setUp.ended).toMatchObject({ exit: 0, stderr: expect.stringContaining("It works.") });
   expect(setUp.stderr()).not.toContain(TOKEN);
-  expect(service.problems).toEqual([]);
+  expect(service.traffic.problems).toEqual([]);
 }, 120_000);
 
 test("a bad token is said in plain words", async () => {

@@ -13,23 +13,28 @@ export interface PlannedFailure {
   retryAfterS?: number;
 }
 
-/** The service on the other side of a channel, on loopback; it rejects what the real one would. */
-export interface Counterpart {
-  channel: Channel;
-  reach: ReachChannel;
-  /** The messages about questions that are there now, oldest first. */
-  shown(): ShownMessage[];
+/** What came to a service, and how it fails. */
+export interface Traffic {
   /** Everything that left for the service, as text. */
   everythingSent(): string;
-  /** The words that people got in response to a reply. */
-  responses(): string[];
+  /** The number of requests that carried a message. */
+  requests(): number;
   /** Requests that the real service would refuse; empty in the end. */
   problems: string[];
   fail(failure: PlannedFailure, times?: number): void;
   /** Ends the planned failures. */
   recover(): void;
-  /** The number of requests that carried a message. */
-  requests(): number;
+}
+
+/** The service on the other side of a channel, on loopback; it rejects what the real one would. */
+export interface Counterpart {
+  channel: Channel;
+  reach: ReachChannel;
+  traffic: Traffic;
+  /** The messages about questions that are there now, oldest first. */
+  shown(): ShownMessage[];
+  /** The words that people got in response to a reply. */
+  responses(): string[];
   /** Replies in the person's own words, where the channel has that. */
   say?(text: string): Promise<void>;
   /** Brings the last act of the person again. */

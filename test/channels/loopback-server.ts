@@ -1,8 +1,9 @@
 import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Outbound } from "../../src/channels/outbound.ts";
+import { runProgram } from "../../src/agents/process/run-program.ts";
 import { post } from "../../src/engine/outbound/post.ts";
-import type { PlannedFailure } from "./counterpart.ts";
+import type { PlannedFailure, Traffic } from "./counterpart.ts";
 
 export interface LoopbackRequest {
   method: string;
@@ -14,11 +15,12 @@ export interface LoopbackRequest {
 }
 
 /** A service on 127.0.0.1 that keeps what came, and fails as planned. */
-export class LoopbackServer {
-  readonly bodies: string[] = [];
+export class LoopbackServer implements Traffic {
   readonly problems: string[] = [];
-  readonly failures: PlannedFailure[] = [];
+  readonly #bodies: string[] = [];
+  readonly #failures: PlannedFailure[] = [];
   readonly #server: Server;
+  #requests = 0;
 
   handle: (request: LoopbackRequest, response: ServerResponse) => void | Promise<void> = () => undefined;
 
@@ -36,6 +38,37 @@ export class LoopbackServer {
     });
   }
 
+  /** Keeps the text of a request. */
+  keep(text: string): void {
+    this.#bodies.push(text);
+  }
+
+  /** Counts a request that carries a message. */
+  count(): void {
+    this.#requests += 1;
+  }
+
+  /** The failure that is planned for this request, if any. */
+  nextFailure(): PlannedFailure | undefined {
+    return this.#failures.shift();
+  }
+
+  everythingSent(): string {
+    return this.#bodies.join("\n");
+  }
+
+  requests(): number {
+    return this.#requests;
+  }
+
+  fail(failure: PlannedFailure, times = 1): void {
+    for (let count = 0; count < times; count += 1) this.#failures.push(failure);
+  }
+
+  recover(): void {
+    this.#failures.length = 0;
+  }
+
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
@@ -51,6 +84,7 @@ export class LoopbackServer {
 export const OUTBOUND: Outbound = {
   post: (url, message) => post(url, message, { allowLoopback: true }),
   fetch,
+  run: runProgram,
   nowMs: Date.now,
 };
 

@@ -50,12 +50,11 @@ export class NtfyServer implements Counterpart {
   readonly reach = { name: "ntfy", person: "mika", isPersonal: false };
   readonly channel: Channel;
   readonly kept: Kept[] = [];
-  readonly #server: LoopbackServer;
+  readonly traffic: LoopbackServer;
   readonly #base: string;
   readonly #isOpen: boolean;
   readonly #streams = new Set<{ topic: string; response: ServerResponse }>();
   #lastAct: { headers: Record<string, string>; body: string } | undefined;
-  #requests = 0;
 
   /** A server that is open has no tokens: whoever knows a topic may read and write it. */
   static async start({ isOpen = false } = {}): Promise<NtfyServer> {
@@ -66,7 +65,7 @@ export class NtfyServer implements Counterpart {
   }
 
   private constructor(server: LoopbackServer, base: string, isOpen: boolean) {
-    this.#server = server;
+    this.traffic = server;
     this.#base = base;
     this.#isOpen = isOpen;
     this.channel = this.#open("tk_askd");
@@ -85,10 +84,6 @@ export class NtfyServer implements Counterpart {
     );
   }
 
-  get problems(): string[] {
-    return this.#server.problems;
-  }
-
   /** A phone shows the last message of each sequence. */
   shown(): ShownMessage[] {
     const last = new Map(
@@ -103,26 +98,10 @@ export class NtfyServer implements Counterpart {
     }));
   }
 
-  everythingSent(): string {
-    return this.#server.bodies.join("\n");
-  }
-
   responses(): string[] {
     return this.kept
       .filter(({ topic, sequence_id: id }) => topic === TOPIC && id === undefined)
       .map(({ message }) => message);
-  }
-
-  requests(): number {
-    return this.#requests;
-  }
-
-  recover(): void {
-    this.#server.failures.length = 0;
-  }
-
-  fail(failure: { status: number; retryAfterS?: number }, times = 1): void {
-    for (let count = 0; count < times; count += 1) this.#server.failures.push(failure);
   }
 
   withBadToken(): Channel {
@@ -155,7 +134,7 @@ export class NtfyServer implements Counterpart {
   }
 
   async close(): Promise<void> {
-    await this.#server.close();
+    await this.traffic.close();
   }
 
   get base(): string {
@@ -166,19 +145,19 @@ export class NtfyServer implements Counterpart {
     this.#lastAct = action;
     const { url = `${this.#base}/${REPLY_TOPIC}`, headers, body } = action;
     const done = await fetch(url, { method: "POST", headers, body });
-    if (done.status !== 200) this.problems.push(`the button got status ${done.status}`);
+    if (done.status !== 200) this.traffic.problems.push(`the button got status ${done.status}`);
   }
 
   handle({ method, url, headers, text, gone }: LoopbackRequest, response: ServerResponse): void {
     const refuse = (status: number, code: number, error: string) =>
       sendJson(response, status, { code, http: status, error });
     const wrong = (error: string) => {
-      this.problems.push(error);
+      this.traffic.problems.push(error);
       refuse(400, 40000, error);
     };
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
     const may = this.#rightsOf(token);
-    if (method === "POST" && url.pathname === "/") this.#requests += 1;
+    if (method === "POST" && url.pathname === "/") this.traffic.count();
     if (may === NOTHING) return refuse(401, 40101, "unauthorized");
     const [named = "", part] = url.pathname.split("/").filter((each) => each !== "");
     if (method === "GET" && part === "json") {
@@ -208,8 +187,8 @@ export class NtfyServer implements Counterpart {
 
   /** Keeps what was sent, and fails as planned. */
   #fails(text: string, response: ServerResponse): boolean {
-    this.#server.bodies.push(text);
-    const failure = this.#server.failures.shift();
+    this.traffic.keep(text);
+    const failure = this.traffic.nextFailure();
     if (!failure) return false;
     const after: Record<string, string> = {};
     if (failure.retryAfterS !== undefined) after["retry-after"] = String(failure.retryAfterS);

@@ -49,7 +49,7 @@ export class TelegramServer implements Counterpart {
   readonly channel;
   readonly messages = new Map<number, Message>();
   readonly notices: string[] = [];
-  readonly #server: LoopbackServer;
+  readonly traffic: LoopbackServer;
   readonly #base: string;
   #updates: Array<Record<string, unknown>> = [];
   /** Updates to bring a second time. */
@@ -59,7 +59,6 @@ export class TelegramServer implements Counterpart {
   #polls = 0;
   #wake = (): void => undefined;
   #lastAct: Record<string, unknown> | undefined;
-  #requests = 0;
 
   static async start(): Promise<TelegramServer> {
     const server = new LoopbackServer();
@@ -69,17 +68,13 @@ export class TelegramServer implements Counterpart {
   }
 
   private constructor(server: LoopbackServer, base: string) {
-    this.#server = server;
+    this.traffic = server;
     this.#base = base;
     this.channel = telegramChannel({ url: base, readToken: () => TOKEN }, OUTBOUND);
   }
 
   get base(): string {
     return this.#base;
-  }
-
-  get problems(): string[] {
-    return this.#server.problems;
   }
 
   shown(): ShownMessage[] {
@@ -94,25 +89,9 @@ export class TelegramServer implements Counterpart {
       }));
   }
 
-  everythingSent(): string {
-    return this.#server.bodies.join("\n");
-  }
-
   responses(): string[] {
     const said = [...this.messages.values()].filter(({ isResponse }) => isResponse).map(({ text }) => text);
     return [...said, ...this.notices.filter((notice) => !/^(Thank you|It is yours)/.test(notice))];
-  }
-
-  requests(): number {
-    return this.#requests;
-  }
-
-  recover(): void {
-    this.#server.failures.length = 0;
-  }
-
-  fail(failure: { status: number; retryAfterS?: number }, times = 1): void {
-    for (let count = 0; count < times; count += 1) this.#server.failures.push(failure);
   }
 
   withBadToken() {
@@ -166,7 +145,7 @@ export class TelegramServer implements Counterpart {
   }
 
   async close(): Promise<void> {
-    await this.#server.close();
+    await this.traffic.close();
   }
 
   #push(act: Record<string, unknown>) {
@@ -180,17 +159,17 @@ export class TelegramServer implements Counterpart {
     const refuse = (code: number, description: string, parameters?: object) =>
       sendJson(response, code, { ok: false, error_code: code, description, ...(parameters && { parameters }) });
     const wrong = (description: string) => {
-      this.problems.push(`${method}: ${description}`);
+      this.traffic.problems.push(`${method}: ${description}`);
       return refuse(400, `Bad Request: ${description}`);
     };
     const isMessage = method === "sendMessage" || method === "editMessageText";
-    if (isMessage) this.#requests += 1;
+    if (isMessage) this.traffic.count();
     if (bot !== `bot${TOKEN}`) return refuse(401, "Unauthorized");
     if (!isMethod(method)) return refuse(404, "Not Found");
     const parsed = METHODS[method].safeParse(JSON.parse(request.text || "{}"));
     if (!parsed.success) return wrong(parsed.error.message);
-    if (method !== "getUpdates") this.#server.bodies.push(request.text);
-    const failure = isMessage ? this.#server.failures.shift() : undefined;
+    if (method !== "getUpdates") this.traffic.keep(request.text);
+    const failure = isMessage ? this.traffic.nextFailure() : undefined;
     if (failure)
       return refuse(failure.status, failure.status === 429 ? "Too Many Requests" : "Internal Server Error", {
         retry_after: failure.retryAfterS,

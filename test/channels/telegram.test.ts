@@ -4,7 +4,7 @@ import { Scene } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { CHAT, TelegramServer } from "./telegram-server.ts";
 
-const TRAITS = { replies: true, provesPeople: true, hasWords: true, hasMentions: true };
+const TRAITS = { strength: "person", hasWords: true, hasMentions: true, hasStatuses: true } as const;
 
 channelSuite("Telegram", TRAITS, () => TelegramServer.start());
 
@@ -30,5 +30,5 @@ test("an account is paired by a code that works once, and questions come there f
   await expect.poll(() => service.shown().length, { timeout: 10_000 }).toBe(1);
   await scene.engine.stop();
   await service.close();
-  expect(service.problems).toEqual([]);
+  expect(service.traffic.problems).toEqual([]);
 });

@@ -46,10 +46,9 @@ const Teams = z.strictObject({
 export class WebhookServer implements Counterpart {
   readonly reach = { name: "webhook", person: undefined, isPersonal: false };
   readonly channel: Channel;
-  readonly #server: LoopbackServer;
+  readonly traffic: LoopbackServer;
   readonly #format: WebhookFormat;
   readonly #seen = new Map<string, string>();
-  #requests = 0;
 
   static async start(format: WebhookFormat): Promise<WebhookServer> {
     const server = new LoopbackServer();
@@ -59,48 +58,28 @@ export class WebhookServer implements Counterpart {
   }
 
   private constructor(server: LoopbackServer, base: string, format: WebhookFormat) {
-    this.#server = server;
+    this.traffic = server;
     this.#format = format;
     const settings = { readUrl: () => `${base}/hook`, format, readSecret: () => SECRET };
     this.channel = webhookChannel(settings, OUTBOUND);
-  }
-
-  get problems(): string[] {
-    return this.#server.problems;
   }
 
   shown(): ShownMessage[] {
     return [...this.#seen.values()].map((text) => ({ text, buttons: [] }));
   }
 
-  everythingSent(): string {
-    return this.#server.bodies.join("\n");
-  }
-
   responses(): string[] {
     return [];
   }
 
-  requests(): number {
-    return this.#requests;
-  }
-
-  recover(): void {
-    this.#server.failures.length = 0;
-  }
-
-  fail(failure: { status: number; retryAfterS?: number }, times = 1): void {
-    for (let count = 0; count < times; count += 1) this.#server.failures.push(failure);
-  }
-
   async close(): Promise<void> {
-    await this.#server.close();
+    await this.traffic.close();
   }
 
   handle({ headers, text }: LoopbackRequest, response: ServerResponse): void {
-    this.#requests += 1;
-    this.#server.bodies.push(text);
-    const failure = this.#server.failures.shift();
+    this.traffic.count();
+    this.traffic.keep(text);
+    const failure = this.traffic.nextFailure();
     if (failure) {
       const after = failure.retryAfterS === undefined ? {} : { "retry-after": String(failure.retryAfterS) };
       return void response.writeHead(failure.status, after).end();
@@ -109,7 +88,7 @@ export class WebhookServer implements Counterpart {
       this.#keep(text, headers as Record<string, string>);
       response.writeHead(204).end();
     } catch (error) {
-      this.problems.push(String(error));
+      this.traffic.problems.push(String(error));
       response.writeHead(400).end();
     }
   }

@@ -1,3 +1,4 @@
+import { channelsOf } from "../../config/reach.ts";
 import { parseQuietHours, quietUntil } from "../../core/people/quiet-hours.ts";
 import { later } from "../../core/instant.ts";
 import type { Context } from "../context.ts";
@@ -6,7 +7,9 @@ export const BELL = "\x07";
 
 /** The bell for a terminal; empty in quiet hours, or if the bell is off. */
 export function bellFor(context: Pick<Context, "stderr" | "isQuiet" | "config" | "now" | "ahead">): string {
-  const { terminal_bell: isWanted = true, quiet_hours: quiet } = context.config.values.notifications ?? {};
+  const { values } = context.config;
+  const { bell: isWanted = true } = channelsOf(values).terminal ?? {};
+  const quiet = values.notifications?.quiet_hours;
   if (!context.stderr.isTty || context.isQuiet || !isWanted) return "";
   return quiet !== undefined && isWithinHours(quiet, context) ? "" : BELL;
 }

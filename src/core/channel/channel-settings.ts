@@ -3,6 +3,8 @@ export interface ChannelSettings {
   webhook?: WebhookSettings | undefined;
   ntfy?: NtfySettings | undefined;
   telegram?: TelegramSettings | undefined;
+  desktop?: DesktopSettings | undefined;
+  apprise?: AppriseSettings | undefined;
 }
 
 export type WebhookFormat = "standard" | "slack" | "discord" | "teams";
@@ -28,4 +30,16 @@ export interface NtfySettings {
 export interface TelegramSettings {
   url: string;
   readToken(): string;
+}
+
+export interface DesktopSettings {
+  /** The kind of desktop, in the words of Node. */
+  platform: string;
+  /** The environment, which names the session of the desktop. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface AppriseSettings {
+  /** The addresses of apprise, which hold secrets. */
+  readUrls(): string;
 }

@@ -83,6 +83,11 @@ export interface Channel {
   find?(wire: WireMessage): Promise<OutsideRef | undefined>;
   /** Checks settings and credentials with the service; returns where messages go, or throws why not. */
   verify(): Promise<string>;
+  /**
+   * Says whether a reply to this message still reaches a process. A channel that has it tells only the process that
+   * showed a message of the replies to it: every process listens for its own, and shows anew what another left behind.
+   */
+  isHeard?(outside: OutsideRef): Promise<boolean>;
   /** Brings replies until aborted, from a cursor on. */
   listen?(cursor: string | undefined, signal: AbortSignal): AsyncIterable<InboundBatch>;
 }

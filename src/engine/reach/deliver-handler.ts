@@ -58,7 +58,8 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     const person = await findRecipient(delivery, work);
     const wire = channel.build(message, { address: person && findAddress(person, delivery.channel) });
     const face = hashText(JSON.stringify(wire));
-    const step = planDelivery(delivery, read.question, face, await readTime(delivery, person, work));
+    const shown = (await isLeftBehind(channel, delivery)) ? { ...delivery, face: undefined } : delivery;
+    const step = planDelivery(shown, read.question, face, await readTime(delivery, person, work));
     switch (step.do) {
       case "nothing":
         return void (await work.decider.commit({ finished: [job] }));
@@ -113,6 +114,16 @@ async function readTime({ person: id }: Delivery, person: Person | undefined, wo
 
 function isSameWait(one: DeliveryWait, other: DeliveryWait | undefined) {
   return one.why === other?.why && one.since === other.since && one.until === other.until;
+}
+
+/** Says whether nobody would hear of a reply to the message: the process that showed it is gone. */
+async function isLeftBehind(channel: Channel, { state, outside }: Delivery): Promise<boolean> {
+  if (!channel.isHeard || state !== "sent" || outside === undefined) return false;
+  try {
+    return !(await channel.isHeard(outside));
+  } catch {
+    return false; // the channel is down: sending tells why
+  }
 }
 
 /** Commits that an attempt begins: until it ends, or its time is over, nobody else makes one. */

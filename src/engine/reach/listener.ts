@@ -3,6 +3,7 @@ import { SECOND_MS } from "../../core/instant.ts";
 import type { Rules } from "../../core/rules.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
 import { type ReceiveDeps, receivePairing, receiveReply } from "./receive.ts";
+import { showAgain } from "./show-again.ts";
 
 const RENEW_MS = 5 * SECOND_MS;
 /** How long to wait before another process's lease, or a channel that failed, is looked at again. */
@@ -47,7 +48,7 @@ export class Listeners {
       try {
         const channel = await this.#deps.openChannel(name);
         if (!channel.listen) return;
-        const hasListened = await this.#listenOnce(channel);
+        const hasListened = channel.isHeard ? await this.#listenAlone(channel) : await this.#listenOnce(channel);
         failures = hasListened ? 0 : Math.min(failures + 1, 2);
       } catch (error) {
         if (signal.aborted) return;
@@ -56,6 +57,15 @@ export class Listeners {
       }
       await pause(PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? RECONNECT_MS, signal);
     }
+  }
+
+  /** Listens for replies to messages of this process; no other process could. */
+  async #listenAlone(channel: Channel): Promise<boolean> {
+    await showAgain(this.#deps.store, this.#deps.decider, channel.name);
+    for await (const { replies } of channel.listen?.(undefined, this.#stop.signal) ?? []) {
+      for (const reply of replies) await receiveReply(this.#deps, channel, reply);
+    }
+    return true;
   }
 
   /** Listens for as long as this process has the lease; false if another one has it. */

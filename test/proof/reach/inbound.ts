@@ -30,6 +30,7 @@ export class InboundService {
     const outbound: Outbound = {
       post: () => Promise.reject(new Error("nothing is posted")),
       fetch: (url, init) => this.#fetch(String(url), init, queues),
+      run: () => Promise.reject(new Error("nothing is run")),
       nowMs: Date.now,
     };
     const telegram = telegramChannel({ url: BASE, readToken: () => "1:token" }, outbound);

@@ -57,7 +57,7 @@ async function startTelegram(): Promise<ReachService> {
   const server = await TelegramServer.start();
   const shown = (mark: string) => server.shown().filter(({ text }) => text.includes(mark));
   const requests = (mark: string) =>
-    server
+    server.traffic
       .everythingSent()
       .split("\n")
       .filter((body) => body.includes(mark));
@@ -68,7 +68,7 @@ async function startTelegram(): Promise<ReachService> {
     posted: (mark) => ({ different: new Set(requests(mark)).size, all: requests(mark).length }),
     grab: (mark) => firstButton(shown(mark)),
     responses: () => server.notices.length,
-    problems: server.problems,
+    problems: server.traffic.problems,
     close: () => server.close(),
   };
 }
@@ -87,7 +87,7 @@ async function startNtfy(): Promise<ReachService> {
     },
     grab: (mark) => firstButton(shown(mark)),
     responses: () => server.responses().length,
-    problems: server.problems,
+    problems: server.traffic.problems,
     close: () => server.close(),
   };
 }
@@ -126,7 +126,7 @@ async function startWebhook(): Promise<ReachService> {
         .map(({ text }) => text),
     posted: (mark) => ({ different: new Set(about(mark).map(({ id }) => id)).size, all: about(mark).length }),
     responses: () => 0,
-    problems: server.problems,
+    problems: server.traffic.problems,
     close: () => server.close(),
   };
 }

@@ -21,20 +21,20 @@ const LOOK_MS = 500;
 
 const flags = {
   server: { type: "string", value: "url", about: "The server of the service, if not the public one" },
-  "token-file": { type: "string", value: "file", about: "The file with the bot's token, readable by you only" },
+  "token-file": { type: "string", value: "file", about: "The file with the token or addresses, readable by you only" },
   pair: { type: "string", value: "person", about: "Only print a link that pairs this person's Telegram account" },
   "no-test": { type: "boolean", about: "Write the settings and send nothing" },
 } as const satisfies Flags;
 type SetupFlags = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "setup <ntfy|telegram|webhook> [<url>]",
+  usage: "setup <desktop|ntfy|telegram|webhook|apprise> [<url>]",
   flags,
-  examples: ["askd setup ntfy", "askd setup telegram", "askd setup webhook https://example.com/askd"],
+  examples: ["askd setup ntfy", "askd setup desktop", "askd setup webhook https://example.com/askd"],
   async run(args, context) {
     const [name, ...words] = args.positionals;
     const setUp = name === undefined || !Object.hasOwn(SETUPS, name) ? undefined : SETUPS[name];
-    if (!name || !setUp) throw wrongUsage("Name a channel: ntfy, telegram or webhook", command.usage);
+    if (!name || !setUp) throw wrongUsage(`Name a channel: ${Object.keys(SETUPS).join(", ")}`, command.usage);
     if (args.flags.pair !== undefined) return printPairing(args.flags.pair, context);
     const pairs = await setUp(words, args.flags, context);
     await setUserSettings(pairs, context);
@@ -49,7 +49,34 @@ export const command: Command<typeof flags> = {
 type Pairs = Array<[key: string, value: string]>;
 type Setup = (words: readonly string[], flags: SetupFlags, context: Context) => Promise<Pairs>;
 
-const SETUPS: Readonly<Record<string, Setup>> = { ntfy: setUpNtfy, telegram: setUpTelegram, webhook: setUpWebhook };
+const SETUPS: Readonly<Record<string, Setup>> = {
+  desktop: setUpDesktop,
+  ntfy: setUpNtfy,
+  telegram: setUpTelegram,
+  webhook: setUpWebhook,
+  apprise: setUpApprise,
+};
+
+/** The person who sits at this machine answers there. */
+async function setUpDesktop(_words: readonly string[], _flags: SetupFlags, context: Context): Promise<Pairs> {
+  await (await context.openChannel("desktop")).verify();
+  return [
+    ["channels.desktop.enabled", "true"],
+    ["channels.desktop.person", context.user],
+  ];
+}
+
+/** The addresses of apprise hold secrets: they come from stdin or a file, never from the command line. */
+async function setUpApprise(_words: readonly string[], given: SetupFlags, context: Context): Promise<Pairs> {
+  const file = given["token-file"];
+  if (file !== undefined) return [["channels.apprise.urls_file", file]];
+  say(context, "Paste the addresses of apprise, such as mailto://…, separated by spaces:");
+  const urls = await readSecretLine(context);
+  if (!/^[a-z][a-z0-9+.-]*:\/\/\S/i.test(urls)) {
+    throw new Refusal("bad_input", "This is no address of apprise", { hint: "See: apprise --details" });
+  }
+  return [["channels.apprise.urls_file", await keepSecret("apprise-urls", urls, context)]];
+}
 
 /** On ntfy.sh the name of a topic is its only secret, so both are random. */
 function setUpNtfy(_words: readonly string[], { server: url }: SetupFlags, context: Context): Promise<Pairs> {
@@ -68,6 +95,7 @@ function setUpNtfy(_words: readonly string[], { server: url }: SetupFlags, conte
 async function setUpWebhook(words: readonly string[], _flags: SetupFlags, context: Context): Promise<Pairs> {
   const [url, ...more] = words;
   if (url === undefined || more.length > 0) throw wrongUsage("Name the address to post to", "setup webhook <url>");
+  await requirePostable(url, context);
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
   const file = await keepSecret("webhook-secret", secret, context);
   say(context, `The secret that signs messages is in ${file}; give it to the receiver`);
@@ -75,6 +103,17 @@ async function setUpWebhook(words: readonly string[], _flags: SetupFlags, contex
     ["channels.webhook.url", url],
     ["channels.webhook.secret_file", file],
   ];
+}
+
+/** Refuses an address that nothing would ever be sent to, before anything is written. */
+async function requirePostable(url: string, { rules }: Context) {
+  const { findProblem } = await import("../../../engine/outbound/public-address.ts");
+  if (!URL.canParse(url)) throw new Refusal("bad_input", "This is no address", { hint: "Give one like https://…" });
+  const problem = findProblem(new URL(url), { allowLoopback: rules.callbackLoopback });
+  if (problem === undefined) return;
+  throw new Refusal("bad_input", `Nothing would be sent there: ${problem}`, {
+    hint: "Give a public https address; for a program on this machine first type: askd config set --user callbacks.allow_loopback true",
+  });
 }
 
 async function setUpTelegram(_words: readonly string[], given: SetupFlags, context: Context): Promise<Pairs> {
@@ -88,12 +127,14 @@ async function setUpTelegram(_words: readonly string[], given: SetupFlags, conte
 /** The token of a bot comes from stdin, never from the command line, where others could read it. */
 async function readToken(context: Context) {
   say(context, "In Telegram, send /newbot to @BotFather, choose a name, and paste the token here:");
-  const typed = context.stdin.isTty
-    ? await context.stdin.readLine(context.interrupt())
-    : await context.stdin.readAll(TOKEN_CHARS);
-  const token = typed?.trim() ?? "";
+  const token = await readSecretLine(context);
   if (/^\d+:[\w-]{20,}$/.test(token)) return token;
   throw new Refusal("bad_input", "This is not the token of a bot", { hint: "It looks like 123456:ABC-DEF…" });
+}
+
+async function readSecretLine({ stdin, interrupt }: Context): Promise<string> {
+  const typed = stdin.isTty ? await stdin.readLine(interrupt()) : await stdin.readAll(TOKEN_CHARS);
+  return typed?.trim() ?? "";
 }
 
 async function keepSecret(name: string, secret: string, { place }: Context) {
