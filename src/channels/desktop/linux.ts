@@ -192,7 +192,7 @@ function callService(bus: Dbus, member: string, body: readonly DbusValue[] = [])
   return bus.call({ destination: SERVICE, path: PATH, interface: SERVICE, member, body });
 }
 
-/** What the service can show; asking starts it where the desktop starts it on demand. */
+/** The abilities of the service; asking for them starts it where the desktop starts it on demand. */
 async function findAbilities(bus: Dbus): Promise<ReadonlySet<unknown>> {
   const [abilities] = await callService(bus, "GetCapabilities");
   return new Set(Array.isArray(abilities) ? abilities : []);

@@ -35,7 +35,7 @@ export function programNotifier(programs: readonly NotificationProgram[], run: R
     show: (notification) => first(programs, notification),
     replace: (outside, notification) => {
       const program = programs.find(({ name }) => name === outside);
-      // What cannot be replaced would be a second notification of every change.
+      // Without a way to replace it, every change would be a second notification.
       return program?.replaces ? first([program], notification) : Promise.resolve({ ok: true });
     },
     repeat: (_outside, notification) => first(programs, notification),

@@ -4,7 +4,7 @@ import { Instant, SECOND_MS, later } from "../instant.ts";
 
 /** How long a person counts as present after they were last seen at their inbox. */
 const STAYS_MS = 30 * SECOND_MS;
-/** What is fresher than this need not be written again: one person may have many pages open. */
+/** A fresher sign of presence is not replaced: one person may have many pages open. */
 const FRESH_MS = 5 * SECOND_MS;
 
 /** Until when a person counts as present: at a page, `askd next` or `askd watch`. */
