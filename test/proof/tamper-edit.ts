@@ -269,12 +269,15 @@ function swapLines(id: Value): Edit {
     name: `run ${id}: a line in another place`,
     kind: "run: a line in another place",
     apply: async (editor) => {
-      const [line] = await editor.all("select seq from event where run_id = ? order by n limit 1", id);
-      const [other] = await editor.all("select seq from event where run_id <> ? order by seq desc limit 1", id);
-      const move = "update event set seq = ? where seq = ?";
-      await editor.run(move, -1, line?.["seq"] ?? null);
-      await editor.run(move, line?.["seq"] ?? null, other?.["seq"] ?? null);
-      await editor.run(move, other?.["seq"] ?? null, -1);
+      const [line] = await editor.all("select * from event where run_id = ? order by n limit 1", id);
+      const [other] = await editor.all("select * from event where run_id <> ? order by seq desc limit 1", id);
+      // PostgreSQL orders lines by transaction first.
+      const columns = ["seq", ...(line && "xid" in line ? ["xid"] : [])];
+      const move = `update event set ${columns.map((column) => `${column} = ?`).join(", ")} where seq = ?`;
+      const placeOf = (row: EditedRow | undefined) => columns.map((column) => row?.[column] ?? null);
+      await editor.run(move, ...placeOf(line && { ...line, seq: -1 }), line?.["seq"] ?? null);
+      await editor.run(move, ...placeOf(line), other?.["seq"] ?? null);
+      await editor.run(move, ...placeOf(other), -1);
     },
   };
 }
