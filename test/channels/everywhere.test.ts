@@ -142,5 +142,5 @@ test("a question that is on the terminal, the web, Telegram and ntfy is answered
       ...Array.from({ length: 2 }, () => "question.notified edit"),
     ]);
   }
-  expect([...telegram.problems, ...ntfy.problems]).toEqual([]);
+  expect([...telegram.traffic.problems, ...ntfy.traffic.problems]).toEqual([]);
 }, 300_000);

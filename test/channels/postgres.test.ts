@@ -4,7 +4,7 @@ import { type Twin, clockedTwin, postgresTwin } from "../proof/twin.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { TelegramServer } from "./telegram-server.ts";
 
-const TRAITS = { replies: true, provesPeople: true, hasWords: true, hasMentions: true };
+const TRAITS = { strength: "person", hasWords: true, hasMentions: true, hasStatuses: true } as const;
 let twin: Twin;
 
 beforeAll(async () => {

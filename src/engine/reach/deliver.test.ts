@@ -167,6 +167,28 @@ test("a message that did not arrive before a crash is not sent for a question th
   expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "skipped" }]);
 });
 
+test("a message whose reply was lost is looked for before it is sent again, also after other failures", async () => {
+  const { board, scene } = aScene();
+  const { send } = board;
+  board.send = async (wire) => {
+    await send(wire);
+    board.send = send;
+    return { ok: false, why: "no reply in time", mayBeThere: true };
+  };
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  expect(board.messages.size).toBe(1);
+  board.find = () => Promise.resolve(undefined); // nobody can be asked now
+  board.failures.push({ ok: false, why: "status 503" });
+  await scene.pass(2 * SECOND_MS);
+  expect(board.calls).toEqual(["send", "send"]);
+  board.find = () => Promise.resolve([...board.messages.keys()][0]);
+  await scene.pass(10 * SECOND_MS);
+  expect(board.calls).toEqual(["send", "send", "edit"]);
+  expect(board.messages.size).toBe(1);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "sent" }]);
+});
+
 /** Another process puts the message on the board and dies before it can write that down. */
 async function dieAfterSending(scene: Scene, board: Board) {
   const dying = new Board();
