@@ -86,10 +86,20 @@ function readRetryAfter(headers: Headers) {
   return Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
 
+/** The connection was there and ended before a reply came. */
+const CUT_OFF: ReadonlySet<string> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "UND_ERR_SOCKET",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
 /** Turns an error of the network into a result; nothing secret is in its message. */
 export function networkFailure(error: unknown): Extract<ChannelResult, { ok: false }> {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const isSlow = error instanceof Error && error.name === "TimeoutError";
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
-  return { ok: false, why: isSlow ? "no reply in time" : `not reachable${code === undefined ? "" : ` (${code})`}` };
+  const why = isSlow ? "no reply in time" : `not reachable${code === undefined ? "" : ` (${code})`}`;
+  return { ok: false, why, mayBeThere: isSlow || (code !== undefined && CUT_OFF.has(code)) };
 }

@@ -19,6 +19,8 @@ export class Board implements Channel {
   readonly failures: Array<Extract<ChannelResult, { ok: false }>> = [];
   /** Called in the middle of a request. */
   during: (() => Promise<void>) | undefined;
+  /** Set while the board is away: the result of every call. */
+  refuse: ((wire: WireMessage) => ChannelResult) | undefined;
   /** Set where the board can be asked for a message. */
   find: Channel["find"];
   #count = 0;
@@ -37,21 +39,21 @@ export class Board implements Channel {
   };
 
   send = (wire: WireMessage): Promise<ChannelResult> =>
-    this.#do("send", () => {
+    this.#do("send", wire, () => {
       const outside = `m${(this.#count += 1)}`;
       this.messages.set(outside, wire as unknown as BoardMessage); // as built above
       return { ok: true, outside };
     });
 
   edit = (outside: string, wire: WireMessage): Promise<ChannelResult> =>
-    this.#do("edit", () => {
+    this.#do("edit", wire, () => {
       if (!this.messages.has(outside)) return { ok: false, why: "message not found", isGone: true };
       this.messages.set(outside, wire as unknown as BoardMessage); // as built above
       return { ok: true };
     });
 
-  remind = (_outside: string | undefined, _wire: WireMessage, text: string): Promise<ChannelResult> =>
-    this.#do("remind", () => {
+  remind = (_outside: string | undefined, wire: WireMessage, text: string): Promise<ChannelResult> =>
+    this.#do("remind", wire, () => {
       this.reminders.push(text);
       return { ok: true };
     });
@@ -64,11 +66,11 @@ export class Board implements Channel {
     return message;
   }
 
-  async #do(call: string, act: () => ChannelResult): Promise<ChannelResult> {
+  async #do(call: string, wire: WireMessage, act: () => ChannelResult): Promise<ChannelResult> {
     this.calls.push(call);
     const { during } = this;
     this.during = undefined;
     await during?.();
-    return this.failures.shift() ?? act();
+    return this.refuse?.(wire) ?? this.failures.shift() ?? act();
   }
 }

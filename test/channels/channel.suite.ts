@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM, type Strength } from "../../src/core/people/actor.ts";
 import type { QuestionId } from "../../src/core/id.ts";
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../../src/core/instant.ts";
+import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from "../../src/core/instant.ts";
 import type { Rules } from "../../src/core/rules.ts";
 import { ADA } from "../builders.ts";
 import { Scene, said } from "../scene.ts";
@@ -28,15 +28,22 @@ export interface ChannelTraits {
 }
 
 /** The cases that every channel passes, against a service on loopback that rejects what the real one would. */
-export function channelSuite(name: string, traits: ChannelTraits, start: () => Promise<Counterpart>): void {
+export function channelSuite(
+  name: string,
+  traits: ChannelTraits,
+  start: () => Promise<Counterpart>,
+  openStore?: () => Promise<(now: () => Instant) => Scene["store"]>,
+): void {
   describe(`the channel ${name}`, () => {
     let service: Counterpart;
     let scene: Scene;
+    let makeStore: ((now: () => Instant) => Scene["store"]) | undefined;
     const scenes: Scene[] = [];
     const provesPeople = traits.strength === "person";
 
     beforeEach(async () => {
       service = await start();
+      makeStore = await openStore?.();
       scene = await aScene();
     });
 
@@ -51,7 +58,7 @@ export function channelSuite(name: string, traits: ChannelTraits, start: () => P
       const made = new Scene({
         rules,
         openChannel: () => Promise.resolve(service.channel),
-        ...(store && { store: () => store }),
+        ...(store ? { store: () => store } : makeStore && { store: makeStore }),
       });
       scenes.push(made);
       if (!store) await made.engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);

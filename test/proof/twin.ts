@@ -87,6 +87,31 @@ export async function postgresTwin(url: string): Promise<Twin> {
   };
 }
 
+/** The store of a twin by a clock that it is shown with every call that needs the time; it outlives its engines. */
+export function clockedTwin(twin: Twin, now: () => Instant): Store {
+  const { store } = twin;
+  let shown: Instant | undefined;
+  const showTime = async () => {
+    const at = now();
+    if (shown !== at) await twin.setTime(at);
+    shown = at;
+  };
+  const timed = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      await showTime();
+      return call(...args);
+    };
+  };
+  return overriding(store, {
+    now: timed(() => store.now()),
+    commit: timed((changes) => store.commit(changes)),
+    claimJobs: timed((filter) => store.claimJobs(filter)),
+    nextJobAt: timed((filter) => store.nextJobAt(filter)),
+    findSchemaDifferences: async () => [], // the clock is one
+    close: async () => undefined,
+  });
+}
+
 /** A new engine on a twin. All of them give the same ids to the same questions and runs. */
 export function twinEngine(twin: Twin, rules: Rules, nowMs: () => number): LocalEngine {
   const store = overriding(twin.store, { close: async () => undefined }); // the store outlives the engine

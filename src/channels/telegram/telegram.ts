@@ -111,7 +111,8 @@ function caller({ url, readToken }: TelegramSettings, outbound: Outbound): Call 
       const seconds = parameters?.retry_after;
       return { ok: false, why: description, code, retryAfterMs: seconds === undefined ? retryAfterMs : seconds * 1000 };
     } catch (error) {
-      return { ok: false, why: networkFailure(error).why, code: 0, retryAfterMs: undefined };
+      const { why, mayBeThere } = networkFailure(error);
+      return { ok: false, why, mayBeThere, code: 0, retryAfterMs: undefined };
     }
   };
 }

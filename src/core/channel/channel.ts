@@ -22,6 +22,8 @@ export type ChannelResult =
       /** A retry is useless. */
       isFinal?: boolean;
       isGone?: boolean;
+      /** No reply came, so the service may have taken it all the same. */
+      mayBeThere?: boolean;
       /** The channel refused our credential: a person has to act. */
       isRefused?: boolean;
       retryAfterMs?: number | undefined;

@@ -44,8 +44,11 @@ export const Delivery = z.object({
   sentAt: Instant.optional(),
   /** When it last changed there. */
   changedAt: Instant.optional(),
-  /** An attempt is under way, or was when its process died; with the hash of what it sends. */
-  sending: z.object({ until: Instant, face: z.string().optional() }).optional(),
+  /**
+   * An attempt is under way, or nobody knows what came of it: its process died, or no reply came. With the hash of what
+   * it sends; `isAgain` if an attempt before it may have arrived too.
+   */
+  sending: z.object({ until: Instant, face: z.string().optional(), isAgain: z.boolean().optional() }).optional(),
   /** It is held back for a while: why, since when and until when. */
   waits: DeliveryWait.optional(),
   /** The number of reminders that were sent. */
@@ -166,7 +169,8 @@ function holdBack({ waits }: Delivery, question: Question, at: DeliveryTime): De
 
 /** The delivery while something of it is on its way. */
 export function claimDelivery(delivery: Delivery, face: string, now: Instant): Delivery {
-  return { ...delivery, sending: { until: later(now, SENDING_MS), face } };
+  const isAgain = delivery.state === "due" && delivery.sending !== undefined;
+  return { ...delivery, sending: { until: later(now, SENDING_MS), face, isAgain: isAgain || undefined } };
 }
 
 /** The delivery after a step that succeeded. */
@@ -195,14 +199,16 @@ export function advanceDelivery(
 /** The delivery after a step that failed. A message that is gone is sent again as long as its question waits. */
 export function failDelivery(
   delivery: Delivery,
-  failed: { why: string; isFinal: boolean; isGone: boolean; isReported: boolean },
+  failed: { why: string; isFinal: boolean; isGone: boolean; mayBeThere: boolean; isReported: boolean },
   question: Question,
   now: Instant,
 ): Delivery {
   const tries = (delivery.failure?.tries ?? 0) + 1;
+  const { sending } = delivery;
+  const isUnknown = !failed.isFinal && !failed.isGone && (failed.mayBeThere || sending?.isAgain === true);
   const next = {
     ...delivery,
-    sending: undefined,
+    sending: sending && isUnknown ? { ...sending, until: now } : undefined,
     failure: { why: failed.why, at: now, tries },
     isReported: failed.isReported,
   };

@@ -159,7 +159,9 @@ async function sendAgain({ channel, wire, face, message, delivery }: Attempt): P
   // Nobody has to hear of a question that closed before its message arrived.
   if (found === undefined) return message.isOpen || !channel.find ? channel.send(wire) : "skip";
   // The question may have changed since that message was built.
-  if (delivery.sending?.face === face || !channel.edit) return { ok: true, outside: found };
+  const { sending } = delivery;
+  const isSame = sending?.face === face && sending.isAgain !== true;
+  if (isSame || !channel.edit) return { ok: true, outside: found };
   const edited = await channel.edit(found, wire);
   return edited.ok ? { ok: true, outside: edited.outside ?? found } : edited;
 }
@@ -198,12 +200,19 @@ const WHAT = { send: "message", edit: "edit", remind: "reminder" } as const;
 async function fail(task: Task, failure: Failure): Promise<void> {
   const { job, work, read, delivery } = task;
   const at = work.decider.at(SYSTEM);
-  const { why: reason, isFinal = false, isGone = false, isRefused = false, retryAfterMs = 0 } = failure;
+  const {
+    why: reason,
+    isFinal = false,
+    isGone = false,
+    isRefused = false,
+    mayBeThere = false,
+    retryAfterMs = 0,
+  } = failure;
   const why = sayWhy(reason);
   const tries = (delivery.failure?.tries ?? 0) + 1;
   const isOver = isFinal || (!isGone && isTooLate(read.question, at.now));
   const isNews = !delivery.isReported && !isGone && (isOver || isRefused || tries >= QUIET_TRIES);
-  const failed = { why, isFinal: isOver, isGone, isReported: delivery.isReported === true || isNews };
+  const failed = { why, isFinal: isOver, isGone, mayBeThere, isReported: delivery.isReported === true || isNews };
   const detail = { channel: delivery.channel, person: delivery.person, why };
   const events = isNews ? [unchangedEvent("delivery_failed", read.question, at, detail)] : [];
   work.onFailure(job, why);

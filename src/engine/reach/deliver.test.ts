@@ -167,6 +167,28 @@ test("a message that did not arrive before a crash is not sent for a question th
   expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "skipped" }]);
 });
 
+test("a message whose reply was lost is looked for before it is sent again, also after other failures", async () => {
+  const { board, scene } = aScene();
+  const { send } = board;
+  board.send = async (wire) => {
+    await send(wire);
+    board.send = send;
+    return { ok: false, why: "no reply in time", mayBeThere: true };
+  };
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  expect(board.messages.size).toBe(1);
+  board.find = () => Promise.resolve(undefined); // nobody can be asked now
+  board.failures.push({ ok: false, why: "status 503" });
+  await scene.pass(2 * SECOND_MS);
+  expect(board.calls).toEqual(["send", "send"]);
+  board.find = () => Promise.resolve([...board.messages.keys()][0]);
+  await scene.pass(10 * SECOND_MS);
+  expect(board.calls).toEqual(["send", "send", "edit"]);
+  expect(board.messages.size).toBe(1);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "sent" }]);
+});
+
 /** Another process puts the message on the board and dies before it can write that down. */
 async function dieAfterSending(scene: Scene, board: Board) {
   const dying = new Board();
@@ -258,17 +280,48 @@ test("without a channel nobody is told, and nothing says otherwise", async () =>
 
 test("a channel outage of 72 hours loses nothing and keeps the schedule", async () => {
   const { board, scene } = aScene();
-  const { question } = await scene.ask({ timeout: "200h" });
-  for (let hours = 0; hours < 72; hours += 1) {
-    board.failures.splice(
-      0,
-      Infinity,
-      ...Array.from({ length: 20 }, () => ({ ok: false as const, why: "status 500" })),
-    );
-    await scene.pass(HOUR_MS);
+  const ask = async (question: string, timeout: string) => (await scene.ask({ question, timeout })).question.id;
+  const told = await ask("Told before?", "200h");
+  const expiring = await ask("Expires meanwhile?", "10h");
+  await scene.pass(0);
+  const waiting = await ask("Waits from the first hour?", "200h");
+  const attempts: string[] = [];
+  board.refuse = (wire) => {
+    if (JSON.stringify(wire).includes("first hour")) attempts.push(scene.now);
+    return { ok: false, why: "status 500" };
+  };
+  const later: QuestionId[] = [];
+  for (let minutes = 0; minutes <= 72 * 60; minutes += 4) {
+    await scene.pass(4 * MINUTE_MS);
+    if (minutes === 30 * 60) later.push(await ask("Asked meanwhile?", "200h"), await ask("Over meanwhile?", "200h"));
+    if (minutes === 40 * 60) await scene.engine.answer(later[1]!, said("1"), ADA);
+    if (minutes === 60 * 60) await scene.engine.answer(told, said("1"), ADA);
   }
-  board.failures.length = 0;
-  await scene.pass(2 * HOUR_MS);
-  expect(board.only.buttons).toHaveLength(2);
-  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "sent" }]);
+  const gaps = attempts.slice(1).map((at, index) => Date.parse(at) - Date.parse(attempts[index] ?? at));
+  // In steps of four minutes: the first pauses are shorter than that, then ten minutes, then an hour with its jitter.
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(1.2 * HOUR_MS + 4 * MINUTE_MS);
+  expect(Math.min(...gaps.slice(6))).toBeGreaterThanOrEqual(HOUR_MS - 4 * MINUTE_MS);
+  expect(attempts.length).toBeGreaterThan(60);
+
+  board.refuse = undefined;
+  await scene.pass(1.2 * HOUR_MS);
+  const stateOf = async (id: QuestionId) => (await scene.engine.listDeliveries(id)).map(({ state }) => state);
+  expect(await Promise.all([waiting, ...later, told].map(stateOf))).toEqual([
+    ["sent"],
+    ["sent"],
+    ["skipped"],
+    ["closed"],
+  ]);
+  const texts = [...board.messages.values()].map(({ text }) => text);
+  expect(texts.filter((text) => text.includes("first hour"))).toHaveLength(1);
+  expect(texts.filter((text) => text.includes("Asked meanwhile"))).toHaveLength(1);
+  expect(texts.find((text) => text.includes("Told before"))).toContain("Answered by ada");
+  // The deadline came in its time, and the trail says that nobody could be told of it.
+  const { question } = await scene.engine.read(expiring);
+  expect(question).toMatchObject({ status: "timeout", timedOutAt: expect.stringMatching(/T22:0[0-4]/) });
+  expect(await eventsOf(scene, expiring)).toMatchObject([
+    { type: "question.notified" },
+    { type: "question.delivery_failed", why: "status 500" },
+  ]);
+  await verify(scene);
 });
