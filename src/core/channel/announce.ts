@@ -33,7 +33,7 @@ type AnnounceContext = Pick<DecisionContext, "now" | "ids" | "rules"> & {
 
 /** Says whether somebody new may have to be told of a decision, so that the list of people is needed. */
 export function needsPeople({ events = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
-  return reach.length > 0 && events.some(({ type }) => REACHING.has(type));
+  return reach.length > 0 && events.some(({ type }) => REACHING.has(type) || type === "question.timed_out");
 }
 
 /**
@@ -48,15 +48,18 @@ export function announce(changes: Changes, at: AnnounceContext): Changes {
     const types = events.filter((event) => event.questionId === question.id).map(({ type }) => type);
     if (!types.some((type) => SHOWN.has(type))) return question;
     const known = question.deliveries ?? [];
-    const isReaching = isPending(question) && types.some((type) => REACHING.has(type));
-    const missing = isReaching
-      ? targetsOf(question, at).filter((target) => !known.some((ref) => isSame(ref, target)))
-      : [];
-    const added = missing.map((target) => newDelivery(at.ids.deliveryToken(), question.id, target));
+    const targets = newlyTold(question, types, at);
+    const isNotice = isPending(question) ? undefined : true;
+    const added = targets
+      .filter((target) => !known.some((ref) => isSame(ref, target)))
+      .map((target) => newDelivery(at.ids.deliveryToken(), question.id, { ...target, isNotice }));
     entries.push(...added.map(deliveryEntry));
-    const refs: DeliveryRef[] = [...known, ...added.map(({ id, channel, person }) => ({ id, channel, person }))];
+    const refs: DeliveryRef[] = [
+      ...known.map((ref) => (targets.some((target) => isSame(ref, target)) ? calledAgain(ref) : ref)),
+      ...added.map(({ id, channel, person }) => ({ id, channel, person })),
+    ];
     scheduled.push(...refs.map(({ id }) => deliverJob(id, question, at.now)));
-    return added.length === 0 ? question : { ...question, deliveries: refs };
+    return targets.length === 0 ? question : { ...question, deliveries: refs };
   });
   if (scheduled.length === 0) return changes;
   return {
@@ -65,6 +68,21 @@ export function announce(changes: Changes, at: AnnounceContext): Changes {
     entries: [...(changes.entries ?? []), ...entries],
     scheduled: [...(changes.scheduled ?? []), ...scheduled],
   };
+}
+
+/** The recipients whom a decision names: for an answer, or for the outcome if the ask declares whom to tell of it. */
+function newlyTold(question: Question, types: readonly EventType[], at: AnnounceContext): Target[] {
+  if (isPending(question)) return types.some((type) => REACHING.has(type)) ? targetsOf(question, at) : [];
+  const { do: policy, notifyChannel, assignTo } = question.onTimeout;
+  const isDeclared = policy !== "escalate" && (notifyChannel ?? assignTo) !== undefined;
+  if (!isDeclared || !types.includes("question.timed_out")) return [];
+  const notify = notifyChannel === undefined ? question.notify : [{ channel: notifyChannel }];
+  return targetsOf({ ...question, notify }, at);
+}
+
+/** A message is there: its recipient is reminded of it. */
+function calledAgain(ref: DeliveryRef): DeliveryRef {
+  return { ...ref, calls: (ref.calls ?? 0) + 1 };
 }
 
 /** The channels that a question names and that are not configured: nobody is told there. */

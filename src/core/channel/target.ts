@@ -3,7 +3,7 @@ import type { DeliveryRef, Question } from "../question/question.ts";
 import type { ReachChannel, Rules } from "../rules.ts";
 
 /** One recipient of a question in one channel; without a person it is a shared address. */
-export type Target = Omit<DeliveryRef, "id">;
+export type Target = Pick<DeliveryRef, "channel" | "person">;
 
 interface TargetContext {
   rules: Pick<Rules, "reach">;

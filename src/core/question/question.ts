@@ -93,7 +93,13 @@ export const NotifyTarget = z.object({
 export type NotifyTarget = z.infer<typeof NotifyTarget>;
 
 /** A message about the question: its delivery row has the rest. */
-export const DeliveryRef = z.object({ id: z.string(), channel: z.string(), person: z.string().optional() });
+export const DeliveryRef = z.object({
+  id: z.string(),
+  channel: z.string(),
+  person: z.string().optional(),
+  /** How often its recipient was named again since, by an escalation or an assignment. */
+  calls: z.int().optional(),
+});
 export type DeliveryRef = z.infer<typeof DeliveryRef>;
 
 export const Approvals = z.object({ need: z.int().min(1).max(20), from: z.array(z.string()), veto: z.boolean() });
