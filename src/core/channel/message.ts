@@ -302,11 +302,12 @@ function answerWords(answer: NonNullable<ReturnType<typeof findAnswer>>, content
 }
 
 function notesOf(question: Question): string[] {
-  const { claim, approvals, votes, escalated, to, risk } = question;
+  const { claim, approvals, votes, escalated, to, risk, delegates = [] } = question;
   return [
     ...(risk === "high" ? ["⚠️ High risk"] : []),
     ...(claim ? [`👀 ${actorName(claim.by)} is on it`] : []),
     ...(escalated > 0 ? [`⤴️ Escalated${to.length > 0 ? ` to ${to.join(", ")}` : ""}`] : []),
+    ...delegates.map(({ person, delegate }) => `🏖 ${person} is away; ${delegate} gets it too`),
     ...(approvals.need > 1 ? [`🗳 ${votes.length} of ${approvals.need} have voted`] : []),
   ];
 }

@@ -159,6 +159,8 @@ const QuestionFields = z.object({
   deliveries: z.array(DeliveryRef).optional(),
   /** How many reminders went out; a reminder that finds nobody to remind does not count. */
   nudges: z.int().optional(),
+  /** People it is for who are away, with those who get it in their place. */
+  delegates: z.array(z.object({ person: z.string(), delegate: z.string() })).optional(),
   /** The assigned people or groups. */
   to: z.array(z.string()),
   issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
