@@ -56,6 +56,7 @@ const ON_QUESTION: readonly AccessVerb[] = [
 const ON_RUN: readonly AccessVerb[] = ["ask", "report_run", "cancel_run", "resume_run"];
 const ELSEWHERE: readonly AccessVerb[] = [
   ...(["start_run", "see_all", "change_template", "make_token", "manage_tokens", "manage_people", "maintain"] as const),
+  "set_away",
 ];
 
 /** Which verbs there are at a door, and who comes through it. */

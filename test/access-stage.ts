@@ -291,6 +291,7 @@ function requestFor({ verb, who, kind }: Case, { id, run }: Subject): Request {
     make_token: ["POST", "/tokens", { scope: "agent", subject: "ci" }],
     manage_tokens: ["GET", "/tokens"],
     manage_people: ["PUT", "/people/noor", { groups: [] }],
+    set_away: ["PUT", `/people/${who === "unnamed" ? "eve" : "ada"}/away`, { away: {} }],
     maintain: ["GET", "/verify"],
   };
   return requests[verb] ?? ["POST", `${question}/${verb}`];

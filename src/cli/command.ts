@@ -149,6 +149,10 @@ const SETTING_UP: Entries = {
   login: { about: "Print a one-time code to sign in on the web", load: () => import("./commands/setup/login.ts") },
   auth: { about: "Show who you are signed in as", load: () => import("./commands/setup/auth.ts") },
   user: { about: "Manage the people who answer, and their addresses", load: () => import("./commands/setup/user.ts") },
+  away: {
+    about: "Say that you are away, and who gets your questions too",
+    load: () => import("./commands/setup/away.ts"),
+  },
   invite: { about: "Print a link by which a colleague signs in", load: () => import("./commands/setup/invite.ts") },
   token: { about: "Create, list and revoke tokens", load: () => import("./commands/setup/token.ts") },
   template: { about: "Manage shared answer templates", load: () => import("./commands/setup/template.ts") },

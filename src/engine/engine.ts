@@ -13,7 +13,7 @@ import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import type { Machine } from "../core/run/machine.ts";
 import type { IdempotentChange } from "../core/trail/idempotency.ts";
-import type { Person } from "../core/people/person.ts";
+import type { Away, Person } from "../core/people/person.ts";
 import type { Presence } from "../core/people/presence.ts";
 import type { Question } from "../core/question/question.ts";
 import type { Removal } from "../core/people/removal.ts";
@@ -194,6 +194,8 @@ export interface PeopleEngine {
   handOverToken(id: string, to: string, by: Actor): Promise<Token>;
   listTokens(by: Actor): Promise<Token[]>;
   putPerson(person: Person, by: Actor): Promise<Person>;
+  /** Records that a person is away, or that they are back. */
+  setAway(id: string, away: Away | undefined, by: Actor): Promise<Person>;
   /** Removes a person with everything that they hold, in one commit; or only reports what would happen. */
   removePerson(id: string, options: RemovalOptions, by: Actor): Promise<Removal>;
   listPeople(): Promise<Person[]>;

@@ -82,6 +82,13 @@ export const PEOPLE_ROUTES = {
     body: Person.omit({ id: true, version: true, removed: true }).extend({ groups: Person.shape.groups.default([]) }),
     reply: personReply,
   }),
+  setAway: route("PUT", "/people/{id}/away", {
+    may: "set_away",
+    summary: "Say that a person is away, until when and who gets their questions too; null when they are back",
+    params: z.object({ id: Person.shape.id }),
+    body: z.object({ away: z.object({ until: Moment.optional(), delegate: Person.shape.id.optional() }).nullable() }),
+    reply: personReply,
+  }),
   removePerson: route("DELETE", "/people/{id}", {
     may: "manage_people",
     summary: "Remove a person with all that they hold; with trial=true only say what would happen",

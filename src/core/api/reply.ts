@@ -75,6 +75,10 @@ const PersonView = z.object({
   github: MaybeText,
   groups: z.array(z.string()),
   quiet: MaybeText,
+  ntfy: MaybeText,
+  channels: z.array(z.string()),
+  muted: z.array(z.string()),
+  away: z.object({ until: MaybeInstant, delegate: MaybeText }).nullable(),
 });
 const VerifiedView = z.object({ runs: z.int(), events: z.int(), seals: z.int(), problems: z.array(z.string()) });
 
@@ -220,7 +224,7 @@ function viewToken(token: Token): z.infer<typeof TokenView> {
   };
 }
 
-function viewPerson(person: Person): z.infer<typeof PersonView> {
+export function viewPerson(person: Person): z.infer<typeof PersonView> {
   return {
     id: person.id,
     name: person.name ?? null,
@@ -229,5 +233,9 @@ function viewPerson(person: Person): z.infer<typeof PersonView> {
     github: person.github ?? null,
     groups: person.groups,
     quiet: person.quiet ?? null,
+    ntfy: person.ntfy ?? null,
+    channels: person.channels ?? [],
+    muted: person.muted ?? [],
+    away: person.away ? { until: person.away.until ?? null, delegate: person.away.delegate ?? null } : null,
   };
 }

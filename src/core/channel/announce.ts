@@ -4,7 +4,7 @@ import type { Person } from "../people/person.ts";
 import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
 import type { EventType } from "../trail/event.ts";
 import { deliverJob, deliveryEntry, newDelivery } from "./delivery.ts";
-import { type Target, targetsOf } from "./target.ts";
+import { type Target, delegatesOf, targetsOf } from "./target.ts";
 
 /** Events after which somebody new may have to be told. */
 const REACHING: ReadonlySet<EventType> = new Set(["question.asked", "question.escalated", "question.assigned"]);
@@ -32,8 +32,11 @@ type AnnounceContext = Pick<DecisionContext, "now" | "ids" | "rules"> & {
 };
 
 /** Says whether somebody new may have to be told of a decision, so that the list of people is needed. */
-export function needsPeople({ events = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
-  return reach.length > 0 && events.some(({ type }) => REACHING.has(type));
+export function needsPeople({ events = [], questions = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
+  // Without channels only the delegates of those whom a question names have to be found.
+  const isNaming = questions.some(({ to, approvals }) => to.length + approvals.from.length > 0);
+  if (reach.length === 0 && !isNaming) return false;
+  return events.some(({ type }) => REACHING.has(type) || type === "question.timed_out");
 }
 
 /**
@@ -48,23 +51,53 @@ export function announce(changes: Changes, at: AnnounceContext): Changes {
     const types = events.filter((event) => event.questionId === question.id).map(({ type }) => type);
     if (!types.some((type) => SHOWN.has(type))) return question;
     const known = question.deliveries ?? [];
-    const isReaching = isPending(question) && types.some((type) => REACHING.has(type));
-    const missing = isReaching
-      ? targetsOf(question, at).filter((target) => !known.some((ref) => isSame(ref, target)))
-      : [];
-    const added = missing.map((target) => newDelivery(at.ids.deliveryToken(), question.id, target));
+    const targets = newlyTold(question, types, at);
+    const isNotice = isPending(question) ? undefined : true;
+    const added = targets
+      .filter((target) => !known.some((ref) => isSame(ref, target)))
+      .map((target) => newDelivery(at.ids.deliveryToken(), question.id, { ...target, isNotice }));
     entries.push(...added.map(deliveryEntry));
-    const refs: DeliveryRef[] = [...known, ...added.map(({ id, channel, person }) => ({ id, channel, person }))];
+    const refs: DeliveryRef[] = [
+      ...known.map((ref) => (targets.some((target) => isSame(ref, target)) ? calledAgain(ref) : ref)),
+      ...added.map(({ id, channel, person }) => ({ id, channel, person })),
+    ];
     scheduled.push(...refs.map(({ id }) => deliverJob(id, question, at.now)));
-    return added.length === 0 ? question : { ...question, deliveries: refs };
+    const told = targets.length === 0 ? question : { ...question, deliveries: refs };
+    return isReaching(told, types) ? withDelegates(told, at) : told;
   });
-  if (scheduled.length === 0) return changes;
+  if (announced.every((question, index) => question === questions[index]) && scheduled.length === 0) return changes;
   return {
     ...changes,
     questions: announced,
     entries: [...(changes.entries ?? []), ...entries],
     scheduled: [...(changes.scheduled ?? []), ...scheduled],
   };
+}
+
+/** The recipients whom a decision names: for an answer, or for the outcome if the ask declares whom to tell of it. */
+function newlyTold(question: Question, types: readonly EventType[], at: AnnounceContext): Target[] {
+  if (isReaching(question, types)) return targetsOf(question, at);
+  if (isPending(question)) return [];
+  const { do: policy, notifyChannel, assignTo } = question.onTimeout;
+  const isDeclared = policy !== "escalate" && (notifyChannel ?? assignTo) !== undefined;
+  if (!isDeclared || !types.includes("question.timed_out")) return [];
+  const notify = notifyChannel === undefined ? question.notify : [{ channel: notifyChannel }];
+  return targetsOf({ ...question, notify }, at);
+}
+
+function isReaching(question: Question, types: readonly EventType[]) {
+  return isPending(question) && types.some((type) => REACHING.has(type));
+}
+
+/** The question with those who get it in place of people who are away. */
+function withDelegates(question: Question, { people = [], now }: AnnounceContext): Question {
+  const delegates = delegatesOf(question, people, now);
+  return delegates.length === 0 && question.delegates === undefined ? question : { ...question, delegates };
+}
+
+/** A message is there: its recipient is reminded of it. */
+function calledAgain(ref: DeliveryRef): DeliveryRef {
+  return { ...ref, calls: (ref.calls ?? 0) + 1 };
 }
 
 /** The channels that a question names and that are not configured: nobody is told there. */

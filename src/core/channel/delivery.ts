@@ -4,7 +4,7 @@ import { hashText } from "../question/content.ts";
 import { QuestionId } from "../id.ts";
 import { HOUR_MS, Instant, MINUTE_MS, SECOND_MS, earlier, later } from "../instant.ts";
 import { type Job, jobKey } from "../run/job.ts";
-import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
+import { type Question, isPending } from "../question/question.ts";
 import { isReminderUnwanted } from "../question/question-timer.ts";
 
 /** How long a message may be on its way before another attempt may be made; longer than any request takes. */
@@ -35,6 +35,8 @@ export const Delivery = z.object({
   channel: z.string(),
   /** The person it is for; undefined for a shared address. */
   person: z.string().optional(),
+  /** It tells of the outcome: it is sent although the question is closed. */
+  isNotice: z.literal(true).optional(),
   state: DeliveryState,
   /** The message in the words of the channel, such as chat and message id. */
   outside: z.string().optional(),
@@ -67,7 +69,11 @@ export const Delivery = z.object({
 export type Delivery = z.infer<typeof Delivery>;
 
 /** A new delivery; its id is the hash of its token, so that the id may be shown. */
-export function newDelivery(token: string, questionId: QuestionId, target: Omit<DeliveryRef, "id">): Delivery {
+export function newDelivery(
+  token: string,
+  questionId: QuestionId,
+  target: Pick<Delivery, "channel" | "person" | "isNotice">,
+): Delivery {
   return {
     id: deliveryId(token),
     version: 0,
@@ -75,6 +81,7 @@ export function newDelivery(token: string, questionId: QuestionId, target: Omit<
     token,
     channel: target.channel,
     person: target.person,
+    isNotice: target.isNotice,
     state: "due",
     nudges: 0,
     handled: [],
@@ -136,7 +143,7 @@ export function planDelivery(delivery: Delivery, question: Question, face: strin
   if (state === "due") {
     // It may have arrived before a crash: that has to be found out at once, and it must not ask for ever.
     if (sending) return { do: "send", mayBeThere: true };
-    if (!isPending(question)) return { do: "skip" };
+    if (!isPending(question) && !delivery.isNotice) return { do: "skip" };
     return holdBack(delivery, question, at) ?? { do: "send", mayBeThere: false };
   }
   if (face !== delivery.face) return { do: "edit" };
@@ -145,8 +152,13 @@ export function planDelivery(delivery: Delivery, question: Question, face: strin
 }
 
 /** Says whether a reminder is to be sent; one that was held back is no longer needed once somebody is on it. */
-export function isReminderDue({ nudges }: Delivery, question: Question, now: Instant): boolean {
-  return isPending(question) && nudges < (question.nudges ?? 0) && !isReminderUnwanted(question, now);
+export function isReminderDue({ id, nudges }: Delivery, question: Question, now: Instant): boolean {
+  return isPending(question) && nudges < nudgesOf(question, id) && !isReminderUnwanted(question, now);
+}
+
+/** How often the recipient of a delivery is to be reminded so far: with everybody, and when they were named again. */
+function nudgesOf({ nudges = 0, deliveries = [] }: Question, id: string) {
+  return nudges + (deliveries.find((ref) => ref.id === id)?.calls ?? 0);
 }
 
 /** Holds a message back in quiet hours, unless the risk is high, and for a minute while its recipient is there. */
@@ -190,7 +202,7 @@ export function advanceDelivery(
     sending: undefined,
     waits: undefined,
     // A new message is a reminder too.
-    nudges: done.step === "edit" ? delivery.nudges : (question.nudges ?? 0),
+    nudges: done.step === "edit" ? delivery.nudges : nudgesOf(question, delivery.id),
     failure: undefined,
     isReported: undefined,
   };

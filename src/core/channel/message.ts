@@ -278,12 +278,17 @@ export function sayOutcome(question: Question, content: Content): string | undef
     case "timeout":
       if (question.forced)
         return `✅ Answered late by ${saidBy(question.forced.answer.by)}: ${answerWords(question.forced.answer, content)}`;
-      return `⌛ Nobody answered in time; the run ${describePolicy({ ...question, onTimeout: { ...question.onTimeout, do: question.policy } })}.`;
+      return `⌛ Nobody answered in time; the run ${describePolicy({ ...question, onTimeout: { ...question.onTimeout, do: question.policy } })}.${sayAssignee(question)}`;
     case "cancelled":
       return `🚫 Cancelled by ${saidBy(question.cancelledBy)}: ${question.reason}`;
     default:
       return unreachable(question);
   }
+}
+
+/** Whom the ask declares for after its deadline. */
+function sayAssignee({ onTimeout: { do: policy, assignTo } }: Question) {
+  return policy === "escalate" || assignTo === undefined ? "" : ` For ${assignTo} now.`;
 }
 
 function saidBy(by: Actor) {
@@ -297,11 +302,12 @@ function answerWords(answer: NonNullable<ReturnType<typeof findAnswer>>, content
 }
 
 function notesOf(question: Question): string[] {
-  const { claim, approvals, votes, escalated, to, risk } = question;
+  const { claim, approvals, votes, escalated, to, risk, delegates = [] } = question;
   return [
     ...(risk === "high" ? ["⚠️ High risk"] : []),
     ...(claim ? [`👀 ${actorName(claim.by)} is on it`] : []),
     ...(escalated > 0 ? [`⤴️ Escalated${to.length > 0 ? ` to ${to.join(", ")}` : ""}`] : []),
+    ...delegates.map(({ person, delegate }) => `🏖 ${person} is away; ${delegate} gets it too`),
     ...(approvals.need > 1 ? [`🗳 ${votes.length} of ${approvals.need} have voted`] : []),
   ];
 }

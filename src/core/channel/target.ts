@@ -1,11 +1,13 @@
-import { type Person, isNamed, plainName } from "../people/person.ts";
+import type { Instant } from "../instant.ts";
+import { type Person, findAway, isNamed, plainName } from "../people/person.ts";
 import type { DeliveryRef, Question } from "../question/question.ts";
 import type { ReachChannel, Rules } from "../rules.ts";
 
 /** One recipient of a question in one channel; without a person it is a shared address. */
-export type Target = Omit<DeliveryRef, "id">;
+export type Target = Pick<DeliveryRef, "channel" | "person">;
 
 interface TargetContext {
+  now: Instant;
   rules: Pick<Rules, "reach">;
   /** All listed people, removed ones included. */
   people?: readonly Person[] | undefined;
@@ -16,10 +18,11 @@ interface TargetContext {
  * them can be reached there, they are told in any channel, and if that fails too, everybody is: a name that is not
  * configured must not keep a question from being heard.
  */
-export function targetsOf(question: Question, { rules, people = [] }: TargetContext): Target[] {
+export function targetsOf(question: Question, { rules, people = [], now }: TargetContext): Target[] {
   const everybody = listEverybody(rules.reach, people);
   const names = meantNames(question, people);
-  const meant = everybody.filter(({ id }) => isNamed(names, id, people));
+  const deputies = delegatesOf(question, people, now).map(({ delegate }) => delegate);
+  const meant = everybody.filter(({ id }) => isNamed(names, id, people) || deputies.includes(id));
   const named = new Set(question.notify.map(({ channel }) => channel));
   const chosen = rules.reach.filter(({ name }) => named.has(name));
   const channels = chosen.length > 0 ? chosen : rules.reach;
@@ -40,6 +43,19 @@ export function targetsOf(question: Question, { rules, people = [] }: TargetCont
 export function meantBy(question: Question, people: readonly Person[]): Person[] {
   const names = meantNames(question, people);
   return people.filter(({ id, removed }) => !removed && isNamed(names, id, people));
+}
+
+/** The people of a question who are away, with their delegates; a delegate's own absence is not followed further. */
+export function delegatesOf(
+  question: Question,
+  people: readonly Person[],
+  now: Instant,
+): NonNullable<Question["delegates"]> {
+  return meantBy(question, people).flatMap((person) => {
+    const delegate = findAway(person, now)?.delegate;
+    const isListed = people.some(({ id, removed }) => id === delegate && !removed);
+    return delegate !== undefined && isListed ? [{ person: person.id, delegate }] : [];
+  });
 }
 
 /** The address of a person in a channel that sends to people. */

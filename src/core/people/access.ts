@@ -61,6 +61,7 @@ export const ACCESS = {
   change_template: { does: "change templates", may: PEOPLE, on: "none" },
   make_token: { does: "make tokens", may: PEOPLE, on: "none" },
   manage_tokens: { does: "manage tokens", may: ADMIN, on: "none" },
+  set_away: { does: "say who is away", may: PEOPLE, on: "none" },
   manage_people: { does: "change people", may: ADMIN, on: "none" },
   maintain: { does: "maintain the store", may: ADMIN, on: "none" },
 } satisfies Record<string, AccessRule>;

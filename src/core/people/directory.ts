@@ -13,8 +13,8 @@ export interface Directory {
 export const EMPTY_DIRECTORY: Directory = { people: {}, groups: {} };
 
 /**
- * All people: those in the store with what the settings say of them, then those whom only the settings name. A person who
- * was removed stays removed.
+ * All people: those in the store with what the settings say of them besides, then those whom only the settings name. A
+ * person who was removed stays removed.
  */
 export function withDirectory(rows: readonly Person[], directory: Directory): Person[] {
   const members = Object.values(directory.groups).flat().map(plainName);
@@ -40,7 +40,8 @@ export function withoutDirectory(person: Person, directory: Directory): Person {
 
 function describePerson(person: Person, directory: Directory): Person {
   const groups = [...new Set([...person.groups, ...groupsOf(person.id, directory)])];
-  return { ...person, ...configuredAs(person.id, directory), groups };
+  const own = Object.fromEntries(Object.entries(person).filter(([, value]) => value !== undefined));
+  return { ...configuredAs(person.id, directory), ...own, id: person.id, version: person.version, groups };
 }
 
 function configuredAs(id: string, { people }: Directory): ConfiguredPerson {

@@ -40,9 +40,14 @@ function compare(one: string, other: string) {
 export function inboxSectionOf(question: PendingQuestion, looker: InboxViewer, now: Instant): InboxSection {
   if (question.snoozedUntil !== undefined && question.snoozedUntil > now) return "snoozed";
   if (question.claim && actorName(question.claim.by) !== looker.id) return "claimed";
-  if (question.to.length > 0 && !isAddressed(question.to, looker)) return "others";
+  if (question.to.length > 0 && !isMeant(question, looker)) return "others";
   if (!mayAnswer(question, looker)) return "others";
   return "waiting";
+}
+
+/** A delegate of somebody who is away is meant as they are. */
+function isMeant({ to, delegates = [] }: PendingQuestion, looker: InboxViewer) {
+  return isAddressed(to, looker) || delegates.some(({ delegate }) => delegate === looker.id);
 }
 
 /** Says whether the viewer is among the people who may answer. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Actor } from "./actor.ts";
 import type { Changes, Entry } from "../changes.ts";
-import type { Instant } from "../instant.ts";
+import { Instant } from "../instant.ts";
 import { PersonalQuietHours } from "./quiet-hours.ts";
 import { Refusal } from "../refusal.ts";
 import { quoteLine, quoteName } from "../text/foreign-text.ts";
@@ -11,6 +11,10 @@ import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 export const PersonId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
 
 const ChannelNames = z.array(z.string().regex(/^[a-z]{1,32}$/)).max(20);
+
+/** The absence of a person; without an end it lasts until they end it. */
+export const Away = z.object({ until: Instant.optional(), delegate: PersonId.optional() });
+export type Away = z.infer<typeof Away>;
 
 /** A person who answers, with the names that channels know them by. */
 export const Person = z.object({
@@ -34,6 +38,8 @@ export const Person = z.object({
   channels: ChannelNames.optional(),
   /** The channels in which they are not told. */
   muted: ChannelNames.optional(),
+  /** They are away: until when, and who gets their questions meanwhile. */
+  away: Away.optional(),
   /** Removed: no longer listed or notified; the trail still names them. */
   removed: z.literal(true).optional(),
 });
@@ -59,6 +65,34 @@ export function isAddressed(
   { id, groups }: { id: string; groups: readonly string[] },
 ): boolean {
   return names.map(plainName).some((name) => name === id || groups.includes(name));
+}
+
+/** The absence of a person that holds now. */
+export function findAway({ away }: Person, now: Instant): Away | undefined {
+  return away && (away.until === undefined || away.until > now) ? away : undefined;
+}
+
+/** Refuses an absence that has ended already, or a delegate who is not there. */
+export function requireAwayMakesSense(
+  id: string,
+  { until, delegate }: Away,
+  people: readonly Person[],
+  now: Instant,
+): void {
+  if (until !== undefined && until <= now) {
+    throw new Refusal("bad_input", "This time is over already", {
+      hint: "Write a day that is to come: askd away 2026-12-01",
+    });
+  }
+  if (delegate === undefined) return;
+  if (delegate === id) throw new Refusal("bad_input", "Nobody can be their own delegate", { hint: "Name a colleague" });
+  const person = people.find((each) => each.id === delegate && !each.removed);
+  if (!person) {
+    throw new Refusal("not_found", `There is no person ${quoteLine(delegate)}`, { hint: "List them: askd user list" });
+  }
+  if (findAway(person, now)) {
+    throw new Refusal("bad_input", `${delegate} is away too`, { hint: "Name somebody who is there" });
+  }
 }
 
 /** Refuses names of no listed person or group, nor among `others`; where nobody is listed, any name may be a person's. */

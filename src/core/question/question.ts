@@ -93,7 +93,13 @@ export const NotifyTarget = z.object({
 export type NotifyTarget = z.infer<typeof NotifyTarget>;
 
 /** A message about the question: its delivery row has the rest. */
-export const DeliveryRef = z.object({ id: z.string(), channel: z.string(), person: z.string().optional() });
+export const DeliveryRef = z.object({
+  id: z.string(),
+  channel: z.string(),
+  person: z.string().optional(),
+  /** How often its recipient was named again since, by an escalation or an assignment. */
+  calls: z.int().optional(),
+});
 export type DeliveryRef = z.infer<typeof DeliveryRef>;
 
 export const Approvals = z.object({ need: z.int().min(1).max(20), from: z.array(z.string()), veto: z.boolean() });
@@ -153,6 +159,8 @@ const QuestionFields = z.object({
   deliveries: z.array(DeliveryRef).optional(),
   /** How many reminders went out; a reminder that finds nobody to remind does not count. */
   nudges: z.int().optional(),
+  /** People it is for who are away, with those who get it in their place. */
+  delegates: z.array(z.object({ person: z.string(), delegate: z.string() })).optional(),
   /** The assigned people or groups. */
   to: z.array(z.string()),
   issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),

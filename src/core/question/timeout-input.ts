@@ -77,6 +77,7 @@ export function readOnTimeout(fields: TimeoutAsk, items: readonly Item[], defaul
   const declared = action?.type ?? action?.action ?? action?.do ?? defaults.onTimeout;
   const what = declared ?? policyFor(fields, items, defaults.rules);
   const chain = what === "escalate" ? readChain(params, defaults) : requireNoChain(params, what);
+  requireAnEnd(params, what);
   const silent = [what, chain.then].find((policy) => SILENCE_ANSWERS.includes(policy));
   if (fields.kind === "approval" && silent) {
     throw new Refusal(
@@ -84,7 +85,8 @@ export function readOnTimeout(fields: TimeoutAsk, items: readonly Item[], defaul
       `An approval cannot be given by silence; use on_timeout fail, skip, escalate, wait or defer instead of ${silent}`,
     );
   }
-  const { addLabel, comment, notifyChannel, assignTo, markAs } = params;
+  const { addLabel, comment, notifyChannel, markAs } = params;
+  const assignTo = params.assignTo === undefined ? undefined : plainName(params.assignTo);
   const hasAnswer = what === "default" || chain.then === "default";
   const answer = hasAnswer ? readDefault(fields.defaultAnswer ?? params.useAnswer, items) : undefined;
   return { do: what, answer, ...chain, addLabel, comment, notifyChannel, assignTo, markAs };
@@ -100,6 +102,7 @@ function readChain(
   { steps, then, assignTo, notifyChannel }: z.infer<typeof Params>,
   { timeoutMs, rules }: TimeoutDefaults,
 ): Chain {
+  if (steps) requireOneWay(assignTo, notifyChannel);
   if (steps)
     return {
       steps: steps.map(({ after, to, channels }) => ({ afterMs: after, to: to.map(plainName), channels })),
@@ -114,6 +117,30 @@ function readChain(
   throw new Refusal("bad_input", 'on_timeout "escalate" names nobody to escalate to', {
     hint: `Write ${EXAMPLE}, or set [escalation] in the settings`,
   });
+}
+
+function requireOneWay(assignTo: string | undefined, notifyChannel: string | undefined) {
+  const idle = namedBeside(assignTo, notifyChannel);
+  if (idle === undefined) return;
+  throw new Refusal("bad_input", `"${idle}" beside "steps" would never be used`, {
+    hint: 'Name people in "to" and channels in "channels" of a step',
+  });
+}
+
+function namedBeside(assignTo: string | undefined, notifyChannel: string | undefined) {
+  if (assignTo !== undefined) return "assign_to";
+  return notifyChannel === undefined ? undefined : "notify_channel";
+}
+
+/** Somebody who is told of the end needs one. */
+function requireAnEnd({ assignTo, notifyChannel }: z.infer<typeof Params>, what: TimeoutPolicy) {
+  const idle = namedBeside(assignTo, notifyChannel);
+  if (idle === undefined || (what !== "wait" && what !== "defer")) return;
+  throw new Refusal(
+    "bad_input",
+    `"${idle}" would never be used: with "${what}" the question does not end at the deadline`,
+    { hint: `Write ${EXAMPLE}` },
+  );
 }
 
 /** Steps beside another policy would never be taken. */

@@ -205,6 +205,11 @@ function endOf(run: Run, policy: "skip" | "fail"): Pick<Run, "status" | "reason"
   return { status: "skipped", reason: "input_timeout" };
 }
 
+/** The people of a question after its deadline: whom the ask declares for that. */
+function assigneesOf({ onTimeout, to }: PendingQuestion): string[] {
+  return onTimeout.do === "escalate" || onTimeout.assignTo === undefined ? to : [onTimeout.assignTo];
+}
+
 function timedOut(
   question: PendingQuestion,
   policy: TimeoutPolicy,
@@ -215,6 +220,7 @@ function timedOut(
     ...question,
     ...NOT_OPEN,
     status: "timeout",
+    to: assigneesOf(question),
     timedOutAt: at.now,
     policy,
     answer,

@@ -1,12 +1,14 @@
 import { requireAccess } from "../../core/people/access.ts";
-import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import { type Actor, SYSTEM, actorName } from "../../core/people/actor.ts";
 import type { Changes, Entry } from "../../core/changes.ts";
 import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { type Instant, earlier, later } from "../../core/instant.ts";
 import {
+  type Away,
   type Person,
   changePerson,
   parsePerson,
+  requireAwayMakesSense,
   requireOwnAddresses,
   requireOwnName,
 } from "../../core/people/person.ts";
@@ -291,12 +293,39 @@ export class People {
       const people = await this.listPeople();
       requireOwnName(person, people);
       requireOwnAddresses(person, people);
-      // Only pairing sets the account; whoever edits a person does not end it.
+      // Only pairing sets the account, and only they end an absence; whoever edits a person does not.
       const given = withoutDirectory(person, this.#deps.rules.directory);
-      const next = { ...given, telegram: given.telegram ?? before?.telegram, version: before?.version ?? 0 };
+      const next = {
+        ...given,
+        telegram: given.telegram ?? before?.telegram,
+        away: given.away ?? before?.away,
+        version: before?.version ?? 0,
+      };
       const { entries = [], events = [] } = changePerson(before, next, { now: this.#deps.now(), by });
       const committed = await this.#deps.store.commit({ entries: [...entries, lock], events });
       if (committed.ok) return (await this.findPerson(person.id)) ?? { ...next, version: next.version + 1 };
+    }
+    throw new Refusal("moved", "This person was changed meanwhile; try again");
+  }
+
+  /** Records that a person is away, or that they are back; people say it of themselves, an admin of anybody. */
+  async setAway(id: string, away: Away | undefined, by: Actor): Promise<Person> {
+    requireAccess("set_away", by);
+    if (by.scope === "human" && actorName(by) !== id) {
+      throw new Refusal("not_permitted", `Only ${id} or an admin can say that ${id} is away`);
+    }
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const person = await this.findPerson(id);
+      if (!person) {
+        throw new Refusal("not_found", `${id} is not on the list of people`, { hint: `Add them: askd user add ${id}` });
+      }
+      const now = this.#deps.now();
+      if (away) requireAwayMakesSense(id, away, await this.listPeople(), now);
+      const row = withoutDirectory(person, this.#deps.rules.directory);
+      const committed = await this.#deps.store.commit(
+        changePerson(person.version === 0 ? undefined : person, { ...row, away }, { now, by }),
+      );
+      if (committed.ok) return { ...person, away, version: person.version + 1 };
     }
     throw new Refusal("moved", "This person was changed meanwhile; try again");
   }

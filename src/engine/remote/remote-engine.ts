@@ -9,7 +9,7 @@ import type { AskInput } from "../../core/question/ask-input.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import type { IdempotentChange } from "../../core/trail/idempotency.ts";
-import type { Person } from "../../core/people/person.ts";
+import type { Away, Person } from "../../core/people/person.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { StatsQuery } from "../../core/stats/stats.ts";
@@ -149,6 +149,10 @@ class RemoteVerbs implements WrittenVerbs {
 
   putPerson({ id, version: _version, removed: _removed, ...body }: Person, by: Actor) {
     return this.#caller.call("putPerson", { params: { id }, body, by });
+  }
+
+  setAway(id: string, away: Away | undefined, by: Actor) {
+    return this.#caller.call("setAway", { params: { id }, body: { away: away ?? null }, by });
   }
 
   /** A server lists people only to callers that may see all. */

@@ -75,13 +75,16 @@ async function save(context: PageCall, deps: PagesDeps) {
   const reader = await readReader(context, engine);
   const changed = draftText(draft, "change");
   const id = changed === "" ? draftText(draft, "id").trim() : changed;
+  // The form has not every field of a person; the others stay as they are.
+  const before = changed === "" ? undefined : await engine.findPerson(id);
   const parsed = Person.safeParse({
+    ...before,
     id,
     version: 0,
     ...Object.fromEntries(
-      FIELDS.flatMap((name) => {
+      FIELDS.map((name) => {
         const text = draftText(draft, name).trim();
-        return text === "" ? [] : [[name, name === "quiet" ? inZone(text, reader.zone ?? "UTC") : text]];
+        return [name, text === "" ? undefined : name === "quiet" ? inZone(text, reader.zone ?? "UTC") : text];
       }),
     ),
     groups: draftText(draft, "groups")

@@ -83,6 +83,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     listDeliveries: true,
     listChannels: true,
     reportPresence: true,
+    setAway: true,
     findFeedEnd: true,
     stats: true,
     issueLink: true,

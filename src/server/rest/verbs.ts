@@ -85,7 +85,7 @@ export const PEOPLE_VERBS: Handlers<Exclude<WrittenVerb<keyof typeof PEOPLE_ROUT
     const people = await engine.listPeople();
     if (hasAccess("manage_people", bearer)) return people;
     // Everybody may name colleagues; their addresses prove who they are, and are for admins.
-    return people.map(({ id, version, name, groups }) => ({ id, version, name, groups }));
+    return people.map(({ id, version, name, groups, away }) => ({ id, version, name, groups, away }));
   },
   authenticate: async ({ bearer, token }) => ({ actor: bearer, token }),
   issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, grants, name, expires_at } }) =>
@@ -103,6 +103,7 @@ export const PEOPLE_VERBS: Handlers<Exclude<WrittenVerb<keyof typeof PEOPLE_ROUT
     ),
   removePerson: ({ engine, by }, { params, query }) =>
     engine.removePerson(params.id, { handOverTo: query.hand_over_to, isTrial: query.trial === "true" }, by),
+  setAway: ({ engine, by }, { params, body }) => engine.setAway(params.id, body.away ?? undefined, by),
   putPerson: ({ engine, by }, { params, body }) => engine.putPerson({ ...body, id: params.id, version: 0 }, by),
   verify: async ({ engine }) => {
     const { runs, events, seals, problems } = await engine.verify();

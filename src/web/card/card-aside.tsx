@@ -114,7 +114,10 @@ export function viewerWords({ reader, read, viewers }: Pick<CardView, "reader" |
     .filter((name) => name !== reader.id && !viewers.includes(name))
     .map(makeVisible);
   const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
-  return `${names}. ${ruleWords(reader, question)}`.trim();
+  const away = (question.delegates ?? []).map(({ person, delegate }) =>
+    tell(reader, "seen.away", { name: makeVisible(person), delegate: makeVisible(delegate) }),
+  );
+  return [`${names}.`, ...away, ruleWords(reader, question)].join(" ").trim();
 }
 
 /** The messages about the question, with their results. */

@@ -236,6 +236,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "told.skipped": "nicht nötig: vorher geschlossen",
   "told.failed": "fehlgeschlagen",
   "told.failing": "noch nicht zugestellt: {why}",
+  "seen.away": "{name} ist abwesend; {delegate} bekommt die Frage auch.",
   "seen.now": "{name} (gerade hier)",
   "seen.first": "Die erste Antwort gilt.",
   "seen.readOnly": "Sie können diese Frage lesen, aber nicht beantworten.",

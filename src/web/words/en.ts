@@ -234,6 +234,7 @@ export const en = {
   "told.skipped": "not needed: it closed first",
   "told.failed": "failed",
   "told.failing": "not delivered yet: {why}",
+  "seen.away": "{name} is away; {delegate} gets it too.",
   "seen.now": "{name} (looking now)",
   "seen.first": "First answer wins.",
   "seen.readOnly": "You can read this question but not answer it.",

@@ -226,11 +226,13 @@ function dueLine(read: QuestionSnapshot, { now, ahead }: ShowView) {
 
 /** The claim, the assignment and the snooze of a question. */
 function peopleLines(question: Question, { now, ahead, program }: ShowView) {
-  const { claim, to, snoozedUntil } = question;
+  const { claim, to, route, delegates = [], snoozedUntil } = question;
+  const rule = route === undefined ? "" : ` (by the rule "${oneLine(route)}")`;
   const settling = isPending(question) ? question.settling : undefined;
   return [
     ...(claim ? [`Claimed by ${sayBy(claim.by)}.`] : []),
-    ...(to.length > 0 ? [`For ${to.map(oneLine).join(", ")}.`] : []),
+    ...(to.length > 0 ? [`For ${to.map(oneLine).join(", ")}${rule}.`] : []),
+    ...delegates.map(({ person, delegate }) => `${oneLine(person)} is away; ${oneLine(delegate)} gets it too.`),
     ...(snoozedUntil !== undefined && snoozedUntil > now
       ? [`Snoozed until ${sayClock(snoozedUntil, now, ahead)}.`]
       : []),

@@ -46,7 +46,7 @@ export async function showMessages(
   const { read } = ask({ run, open: [], secrets: options.secrets ?? [] }, input, at);
   const { question } = read;
   const people = withDirectory(await findPeople(engine), rules.directory);
-  const targets = targetsOf(question, { rules, people });
+  const targets = targetsOf(question, { rules, people, now: at.now });
   const shown = via === undefined ? targets : targetsIn(via, targets);
   const message = questionMessage(read, ids.deliveryToken(), rules);
   const built = await Promise.all(

@@ -1,4 +1,5 @@
 import { machineZone } from "../../../config/rules.ts";
+import { viewPerson } from "../../../core/api/reply.ts";
 import { Person, plainName } from "../../../core/people/person.ts";
 import { inZone } from "../../../core/people/quiet-hours.ts";
 import { Refusal } from "../../../core/refusal.ts";
@@ -20,7 +21,7 @@ import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
-const FIELDS = ["id", "name", "email", "slack", "github", "groups", "quiet"];
+const FIELDS = ["id", "name", "email", "slack", "github", "groups", "quiet", "ntfy", "channels", "muted", "away"];
 
 const flags = {
   name: { type: "string", value: "name", about: "add, set: their display name" },
@@ -28,6 +29,19 @@ const flags = {
   slack: { type: "string", value: "id", about: "add, set: their Slack id, like U024BE7LH" },
   github: { type: "string", value: "login", about: "add, set: their GitHub login" },
   quiet: { type: "string", value: "hours", about: "add, set: when they get no messages, like 22:00-07:00" },
+  ntfy: { type: "string", value: "topic", about: "add, set: an ntfy topic of their own" },
+  channel: {
+    type: "string",
+    multiple: true,
+    value: "channel",
+    about: "add, set: a channel that they prefer, the first first; can be repeated",
+  },
+  mute: {
+    type: "string",
+    multiple: true,
+    value: "channel",
+    about: "add, set: a channel in which they are not told; can be repeated",
+  },
   yes: { type: "boolean", about: "remove: also release or revoke what they hold" },
   "hand-over": { type: "string", value: "id", about: "remove: the new owner of the tokens they made for others" },
   group: { type: "string", multiple: true, value: "group", about: "add, set: a group of theirs; can be repeated" },
@@ -41,6 +55,7 @@ export const command: Command<typeof flags> = {
   examples: [
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
     "askd user set lena --group ops --group oncall",
+    "askd user set lena --channel telegram --channel ntfy --mute desktop",
     'askd user set lena --quiet "22:00-07:00 Europe/Berlin"',
     "askd user remove lena --yes --hand-over mika",
   ],
@@ -83,7 +98,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     throw new Refusal("bad_input", `${oneLine(id)} already exists`, { hint: `Change them: askd user set ${id} …` });
   }
   if (!before && what === "set") throw noPerson(id, people);
-  const { group, yes: _yes, "hand-over": _handOver, ...said } = given;
+  const { group, channel, mute, yes: _yes, "hand-over": _handOver, ...said } = given;
   if (said.email && !ADDRESS.test(said.email)) {
     throw new Refusal("bad_input", `"${oneLine(said.email)}" is not an address`, {
       hint: "Write --email lena@example.com",
@@ -94,14 +109,11 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     groups: [],
     ...before,
     id,
-    ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
+    ...Object.fromEntries(["name", "email", "slack", "github", "ntfy"].flatMap((field) => wordOf(field, said))),
     ...(said.quiet !== undefined && { quiet: said.quiet === "" ? undefined : inZone(said.quiet, machineZone()) }),
-    ...(group && {
-      groups: group
-        .flatMap((each) => each.split(","))
-        .map(plainName)
-        .filter((each) => each !== ""),
-    }),
+    ...(group && { groups: listOf(group).map(plainName) }),
+    ...(channel && { channels: listOf(channel) }),
+    ...(mute && { muted: listOf(mute) }),
   });
   if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
   const done = await engine.putPerson(parsed.data, await whoManages(engine, context));
@@ -128,6 +140,14 @@ async function remove({ id }: Person, given: Given, engine: Engine, context: Con
   throw new Refusal("needs_confirmation", `${oneLine(id)} is not removed: they still hold the items above`, {
     hint: `Remove them anyway: askd user remove ${id} --yes`,
   });
+}
+
+/** The words of a repeated flag; an empty one leaves an empty list. */
+function listOf(words: readonly string[]) {
+  return words
+    .flatMap((each) => each.split(","))
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
 }
 
 /** An empty value removes a field. */
@@ -165,11 +185,6 @@ function badPerson(id: string, field: PropertyKey | undefined) {
   });
 }
 
-function viewPerson({ id, name, email, slack, github, groups, quiet }: Person) {
-  const reach = { email: email ?? null, slack: slack ?? null, github: github ?? null };
-  return { id, name: name ?? null, ...reach, groups, quiet: quiet ?? null };
-}
-
 /** The output of `askd user list`: a line per person, with their addresses on channels. */
 function renderPeople(people: readonly Person[]) {
   const rows = people.map((person) => [
@@ -186,14 +201,23 @@ function renderPeople(people: readonly Person[]) {
   return `${lines.join("\n")}\n`;
 }
 
-function reachOf({ email, slack, github, quiet }: Person) {
+function reachOf({ email, slack, github, quiet, ntfy, channels = [], muted = [], away }: Person) {
   const ways = [
     ...(email === undefined ? [] : [email]),
     ...(slack === undefined ? [] : [`Slack ${slack}`]),
     ...(github === undefined ? [] : [`GitHub ${github}`]),
+    ...(ntfy === undefined ? [] : [`ntfy ${ntfy}`]),
+    ...(channels.length === 0 ? [] : [`prefers ${channels.join(", ")}`]),
+    ...(muted.length === 0 ? [] : [`not in ${muted.join(", ")}`]),
     ...(quiet === undefined ? [] : [`quiet ${quiet}`]),
+    ...(away === undefined ? [] : [sayAway(away)]),
   ];
   return ways.map(oneLine).join(", ");
+}
+
+function sayAway({ until, delegate }: NonNullable<Person["away"]>) {
+  const end = until === undefined ? "" : ` until ${until.slice(0, 10)}`;
+  return `away${end}${delegate === undefined ? "" : ` (${delegate})`}`;
 }
 
 /** Everything that a removed person holds, one line each with what happens to it. */
