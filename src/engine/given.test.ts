@@ -117,6 +117,47 @@ test("an answer stored without resuming that a live call took waits for a person
   expect(await at.end(KILLED)).toMatchObject({ status: "resuming" });
 });
 
+describe("a question that somebody else asks in the name of a run", () => {
+  const asks = async (at: Carried) =>
+    (await at.engine.ask(at.input({ question: "Cat or dog?" }), AGENT, { runId: at.id })).question.id;
+
+  test("leaves a parked run parked, and its answer brings the agent all that it is owed", async () => {
+    const at = await new Carried().start();
+    const first = await at.asks("Red or blue?");
+    await at.end();
+    await at.engine.answer(first, said("1", { resume: false }), ADA);
+    const second = await asks(at);
+    expect(await at.run()).toMatchObject({ status: "awaiting_input", pendingId: second });
+    await at.engine.answer(second, said("1"), ADA);
+    expect(await at.run()).toMatchObject({ status: "resuming", owes: [first, second] });
+    await at.start();
+    expect(await at.told()).toContain("Red or blue?");
+    expect(await at.told()).toContain("Cat or dog?");
+  });
+
+  test("does not keep an agent from being started with the answer that it waits for", async () => {
+    const at = await new Carried().start();
+    const first = await at.asks("Red or blue?");
+    await at.end();
+    await at.engine.answer(first, said("1"), ADA);
+    const second = await asks(at);
+    expect((await at.run()).status).toBe("resuming");
+    await at.start();
+    expect(await at.states(first)).toEqual(["handing"]);
+    await at.engine.answer(second, said("1"), ADA);
+    expect((await at.end()).status).toBe("resuming");
+    await at.start();
+    expect(await at.told()).toContain("Cat or dog?");
+  });
+
+  test("waits where nothing was started yet", async () => {
+    const at = new Carried();
+    const run = await at.engine.createRun({ agent: "claude", host: "here", giveBack: "worker" }, AGENT);
+    await at.engine.ask(at.input({ question: "Cat or dog?" }), AGENT, { runId: run.id });
+    expect((await at.engine.findRun(run.id))?.status).toBe("queued");
+  });
+});
+
 describe("an answer counts as given when", () => {
   async function handed() {
     const at = await new Carried().start();

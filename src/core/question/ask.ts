@@ -51,7 +51,7 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
   const question: PendingQuestion = asking.hold && holder ? { ...asking, hold: { ...asking.hold, holder } } : asking;
   const taken = giveOnNextAsk(run, open, before.calledAt, at);
   const kept = hasEnded(run) ? reopenRun(run) : run;
-  const status = statusAfterAsk(kept, input);
+  const status = statusAfterAsk(kept, input, before.epoch === undefined && at.by.runId !== run.id);
   const asked: Run = {
     ...kept,
     status,
@@ -312,8 +312,10 @@ function threadOf(question: Question): QuestionId {
 }
 
 /** A run made for this ask has no process to watch: without a hold it awaits input from the start. */
-function statusAfterAsk(run: Run, input: AskInput): Run["status"] {
+function statusAfterAsk(run: Run, input: AskInput, isFromOutside: boolean): Run["status"] {
   if (run.implicit && input.holdMs === undefined) return "awaiting_input";
+  // Somebody else asks in its name: its agent is as it was, and a worker starts it when it is owed something.
+  if (isFromOutside && !run.implicit && run.giveBack === "worker") return run.status;
   return "running";
 }
 
