@@ -46,6 +46,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     agents: () => Promise.resolve(AGENTS),
     runsAbove: () => [],
     runsOfSession: () => Promise.resolve([]),
+    isInSessionOf: () => Promise.resolve(false),
     startOf: (pid) => `boot:${pid}`,
     findStartedAs: () => Promise.resolve(undefined),
     pid: 4711,

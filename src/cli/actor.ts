@@ -6,14 +6,12 @@ import { findKnownRun, findLiveRun } from "../engine/live-run.ts";
 import type { Context } from "./context.ts";
 
 type Around = Pick<Context, "env" | "user">;
-type Typing = Around & Pick<Context, "runsAbove" | "runsOfSession" | "place">;
+type Surroundings = Pick<Context, "env" | "runsAbove" | "runsOfSession" | "isInSessionOf" | "place">;
+type Typing = Around & Surroundings;
 
 /** The actor of this command: the user of this machine, unless an agent's run started it, however far above or long ago. */
 export async function whoTypes(engine: Pick<Engine, "findRun">, context: Typing): Promise<Actor> {
-  const runId =
-    findOwnRun(context) ??
-    (await findLiveRun(engine, context.runsAbove())) ??
-    (await findKnownRun(engine, await context.runsOfSession(context.place.stateDir)));
+  const runId = (await findProvenRun(engine, context)) ?? (await findRunAround(engine, context));
   if (runId) return { ...whoAsks(context), runId };
   return { scope: "human", id: context.user, channel: "cli", strength: "local" };
 }
@@ -29,6 +27,34 @@ export function whoAsks(context: Around): Actor {
   const runId = findOwnRun(context);
   const id = context.env["ASKD_AGENT"] || context.user;
   return { scope: "agent", id, channel: "cli", strength: "none", ...(runId && { runId }) };
+}
+
+/**
+ * The run that this process says it belongs to. An agent can write any run into its environment, but its processes stay
+ * in the session that its own run was started with.
+ */
+export async function findProvenRun(
+  engine: Pick<Engine, "findRun">,
+  context: Surroundings,
+): Promise<RunId | undefined> {
+  const own = findOwnRun(context);
+  if (own === undefined || (await context.isInSessionOf(own, context.place.stateDir))) return own;
+  const actual = await findRunAround(engine, context, own);
+  if (actual === undefined) return own;
+  throw new Refusal("not_permitted", `This process belongs to the run ${actual}, and ASKD_RUN names another`, {
+    hint: "Leave ASKD_RUN as it was when the agent was started",
+  });
+}
+
+/** The run in which this process is, whatever its environment says; `except` is not looked for. */
+async function findRunAround(
+  engine: Pick<Engine, "findRun">,
+  context: Omit<Surroundings, "env">,
+  except?: RunId,
+): Promise<RunId | undefined> {
+  const above = context.runsAbove().filter((name) => name !== except);
+  const around = async () => (await context.runsOfSession(context.place.stateDir)).filter((name) => name !== except);
+  return (await findLiveRun(engine, above)) ?? (await findKnownRun(engine, await around()));
 }
 
 /** The run of this process, from the environment that askd started the agent with. */

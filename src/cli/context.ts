@@ -95,6 +95,8 @@ export interface Context {
   runsAbove(): readonly string[];
   /** The runs in whose agent's session this process is, also after that agent has ended. */
   runsOfSession(stateDir: string): Promise<readonly string[]>;
+  /** Says whether this process is in the session of an agent that was started for this run. */
+  isInSessionOf(run: string, stateDir: string): Promise<boolean>;
   /** When a process started, which tells it from a later one with the same id; undefined if unknown. */
   startOf(pid: number): string | undefined;
   /** The command line and environment of a process of this user; undefined if it cannot be read. */

@@ -46,6 +46,32 @@ test("below a live agent nobody answers or makes tokens, and below one that is o
   expect((await type(scene, ["answer", next.question.id, "1"], below)).exit).toBe(0);
 });
 
+test.runIf(process.platform === "linux")("an agent that names another run as its own is refused", async () => {
+  const engine = await openEngine({ store: { kind: "sqlite", file: join(home, "data", "askd.db") }, rules: ROOMY });
+  try {
+    const started = async (name: string) => {
+      const { id } = await engine.createRun({ name, agent: "claude", giveBack: "worker" }, AGENT);
+      await engine.startRun(id, AGENT);
+      return id;
+    };
+    const [own, other] = [await started("own"), await started("other")];
+    const { question } = await engine.ask(new Scene().input(), { ...AGENT, runId: other }, { runId: other });
+    const commands = [`cancel ${question.id}`, `ask "Cat or dog?" --option cat`];
+    // The second shell has the other run in its environment, as if it were its agent.
+    const lines = commands.map((command) => `"$0" "$1" ${command} >&2; echo $?`);
+    const script = `export ASKD_RUN=${other}; ${lines.join("; ")}; /bin/sh -c '${lines[0]}; true' "$0" "$1"`;
+    const env = { PATH: process.env["PATH"], ASKD_HOME: home, ASKD_RUN: own };
+    const { out, said } = await new Promise<{ out: string; said: string }>((done) => {
+      execFile("/bin/sh", ["-c", script, process.execPath, ASKD], { env }, (_error, out, said) => done({ out, said }));
+    });
+    expect(out.trim().split("\n")).toEqual(["7", "7", "7"]);
+    expect(said).toContain(`This process belongs to the run ${own}, and ASKD_RUN names another`);
+    expect((await engine.read(question.id)).question.status).toBe("pending");
+  } finally {
+    await engine.stop();
+  }
+});
+
 test.runIf(process.platform === "linux")(
   "an agent that takes its run out of its shell is refused all the same, and that it tried is in the trail",
   async () => {

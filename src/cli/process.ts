@@ -92,6 +92,8 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     env: process.env,
     agents: async () => (await import("../agents/agents.ts")).AGENTS,
     runsAbove: () => runsAbove(process.pid),
+    isInSessionOf: async (run, stateDir) =>
+      (await import("../agents/process/agent-session.ts")).isInSessionOf(process.pid, run, stateDir),
     runsOfSession: async (stateDir) =>
       (await import("../agents/process/agent-session.ts")).runsOfSession(process.pid, stateDir),
     startOf: (pid) => startOf(pid),

@@ -18,6 +18,11 @@ export async function runsOfSession(pid: number, stateDir: string): Promise<stri
   return hasProcFs ? findRunsOfSessions(sessionsAbove(pid), stateDir) : [];
 }
 
+/** Says whether a process, or one above it, is in the session of an agent that was started for this run. */
+export async function isInSessionOf(pid: number, run: string, stateDir: string): Promise<boolean> {
+  return hasProcFs && wasStartedAs(join(stateDir, "runs", run), sessionsAbove(pid), await readBootId());
+}
+
 /** The sessions of a process and of those above it, nearest first. */
 export function sessionsAbove(pid: number): Set<number> {
   const sessions = new Set<number>();
@@ -52,13 +57,16 @@ export async function findRunsOfSessions(sessions: ReadonlySet<number>, stateDir
 async function runsStartedAs(pids: ReadonlySet<number>, stateDir: string): Promise<string[]> {
   const boot = await readBootId();
   const dir = join(stateDir, "runs");
-  return listOrNothing(dir).filter((run) =>
-    listOrNothing(join(dir, run)).some((name) => {
-      if (!/^\d+\.pid$/.test(name)) return false;
-      const [startedIn, line = ""] = readOrNothing(join(dir, run, name)).split("\n");
-      return startedIn === boot && pids.has(parseStat(line)?.pid ?? 0);
-    }),
-  );
+  return listOrNothing(dir).filter((run) => wasStartedAs(join(dir, run), pids, boot));
+}
+
+/** Says whether an agent of the run in this folder was started under one of these process numbers. */
+function wasStartedAs(runDir: string, pids: ReadonlySet<number>, boot: string | undefined) {
+  return listOrNothing(runDir).some((name) => {
+    if (!/^\d+\.pid$/.test(name)) return false;
+    const [startedIn, line = ""] = readOrNothing(join(runDir, name)).split("\n");
+    return startedIn === boot && pids.has(parseStat(line)?.pid ?? 0);
+  });
 }
 
 function listOrNothing(dir: string): string[] {

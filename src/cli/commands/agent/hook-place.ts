@@ -3,7 +3,7 @@ import type { HookCall, HookClient, SessionSeat } from "../../../core/door/hook.
 import { Refusal } from "../../../core/refusal.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
-import { findOwnRun } from "../../actor.ts";
+import { findProvenRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
 import type { ResumableSession } from "./hook-launch.ts";
 import { readOwnSecrets } from "../ask/own-secrets.ts";
@@ -29,7 +29,7 @@ export async function findHookPlace(
   session: string,
   context: Context,
 ): Promise<HookPlace> {
-  const own = findOwnRun(context);
+  const own = await findProvenRun(engine, context);
   const seat = client.seat(context.env);
   const run = own ? await engine.findRun(own) : await findAdopted(engine, client.agent, session, await context.host());
   if (own && !run) throw new Refusal("not_found", `There is no run ${own}, which ASKD_RUN names`);

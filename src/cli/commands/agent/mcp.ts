@@ -14,7 +14,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { findKnownRun, findLiveRun } from "../../../engine/live-run.ts";
 import { serveRefusal, serveStdio } from "../../../server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, parseTools } from "../../../server/mcp/tool.ts";
-import { findOwnRun } from "../../actor.ts";
+import { findProvenRun } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -111,16 +111,16 @@ function noteListed(runFile: string) {
 /** Opens the store and finds who asks. */
 async function open(context: Context, { env, until }: { env: Context["env"]; until: AbortSignal }) {
   const engine = await context.engine({ isDelivering: true, waits: { until, isAtOnce: true } });
-  return { engine, ...(await findAsker(engine, env)) };
+  return { engine, ...(await findAsker(engine, { ...context, env })) };
 }
 
 /**
  * The run that this agent was started for, and whether it is known to be an agent. A token that was given along has to
  * be good for the run.
  */
-async function findAsker(engine: Engine, env: Context["env"]): Promise<{ runId: RunId | undefined; isAgent: boolean }> {
-  const named = findOwnRun({ env });
-  const token = env["ASKD_TOKEN"];
+async function findAsker(engine: Engine, context: Context): Promise<{ runId: RunId | undefined; isAgent: boolean }> {
+  const named = await findProvenRun(engine, context);
+  const token = context.env["ASKD_TOKEN"];
   if (!token) return { runId: named, isAgent: named !== undefined };
   const found = await engine.authenticate(token, "mcp");
   if (!found) throw new Refusal("sign_in", "ASKD_TOKEN is not valid any more");

@@ -3,7 +3,7 @@ import { RunId } from "../../../core/id.ts";
 import { plainName } from "../../../core/people/person.ts";
 import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
-import { findOwnRun } from "../../actor.ts";
+import { findProvenRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { getTarget } from "../../target.ts";
@@ -158,7 +158,7 @@ function readConfidence(text: string) {
 /** The run of the ask: the run of this process, a named run, or a new one. */
 export async function askOptions(engine: Engine, flags: AskValues, context: Context): Promise<AskOptions> {
   const secrets = await readOwnSecrets(context, context.env);
-  const runId = findOwnRun(context);
+  const runId = await findProvenRun(engine, context);
   if (runId) return { runId, secrets };
   if (flags.run !== undefined) {
     const target = await getTarget(engine, flags.run);

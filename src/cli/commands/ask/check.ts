@@ -6,7 +6,7 @@ import { isDenied } from "../../../core/question/approval.ts";
 import { findAnswer } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
-import { whoAsks } from "../../actor.ts";
+import { findProvenRun, whoAsks } from "../../actor.ts";
 import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -29,6 +29,7 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const found = await engine.read(await getQuestionId(engine, requireOneArgument(args.positionals, command.usage)));
     const isTaken = isTakenHere(found, context);
+    if (isTaken) await findProvenRun(engine, context); // an agent takes no answers of another run
     // Commit before printing, so that exactly the printed outcome counts as given.
     const read = isTaken ? await engine.handOver(found.question.id, found.run.epoch) : found;
     const now = await engine.now();
