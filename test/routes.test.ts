@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { findRoute, type Route } from "../src/core/channel/route.ts";
 import { SYSTEM } from "../src/core/people/actor.ts";
-import { aQuestion, aRun } from "./builders.ts";
+import { ADA, aQuestion, aRun } from "./builders.ts";
 import { Board } from "./channels/board-channel.ts";
 import { ConfigHome } from "./config-home.ts";
-import { Scene } from "./scene.ts";
+import { Scene, said } from "./scene.ts";
 import { type } from "./typed.ts";
 
 const REACH = [
@@ -75,6 +75,39 @@ describe("a question goes where its rule says,", () => {
     const { told, question } = await askIn(await aScene(), PAYMENTS, { notify: ["slack"] });
     expect(told).toEqual(["telegram lena", "telegram mika"]);
     expect(question.notify.map(({ channel }) => channel)).toEqual(["slack", "telegram"]);
+  });
+});
+
+describe("people and groups of the settings", () => {
+  const directory = { people: { lena: { name: "Lena", telegram: "7" } }, groups: { ops: ["lena", "mika"] } };
+  const LENA = { ...ADA, id: "lena" };
+  const aConfiguredScene = () => new Scene({ rules: { reach: REACH, directory }, openChannel: new Board().open });
+
+  test("are told and may answer like those of askd user, and nobody else", async () => {
+    const scene = aConfiguredScene();
+    const { question } = await scene.ask({ notify: ["telegram"], approvals: { from: ["@ops"] } });
+    expect(question.deliveries).toMatchObject([{ channel: "telegram", person: "lena" }]);
+    await expect(scene.engine.answer(question.id, said("1"), ADA)).rejects.toMatchObject({ code: "not_permitted" });
+    expect((await scene.engine.answer(question.id, said("1"), LENA)).question.status).toBe("answered");
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("are not copied into the store, and what the store says of them counts first", async () => {
+    const scene = aConfiguredScene();
+    const set = await type(scene, ["user", "set", "lena", "--name", "Lena L", "--group", "ops,web"]);
+    expect(set.exit).toBe(0);
+    expect((await scene.store.findEntry("person", "lena"))?.body).toMatchObject({ name: "Lena L", groups: ["web"] });
+    expect((await scene.store.findEntry("person", "lena"))?.body).not.toHaveProperty("telegram", "7");
+    expect(await scene.engine.findPerson("lena")).toMatchObject({
+      name: "Lena L",
+      telegram: "7",
+      groups: ["web", "ops"],
+    });
+  });
+
+  test("are removed in the settings", async () => {
+    const { exit, stderr } = await type(aConfiguredScene(), ["user", "remove", "mika"]);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("because the settings say so") });
   });
 });
 

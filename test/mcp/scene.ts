@@ -24,6 +24,7 @@ import { DEFAULT_TOOLS, type ToolName } from "../../src/server/mcp/tool.ts";
 import { MemoryStore } from "../memory-store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA } from "../builders.ts";
+import type { Rules } from "../../src/core/rules.ts";
 import { ROOMY } from "../scene.ts";
 
 export type Era = "legacy" | "modern";
@@ -78,15 +79,18 @@ export class McpScene {
   #stdioCount = 0;
   #http: { part: McpPart; listening: ListeningSocket } | undefined;
 
-  constructor(store: Store = new MemoryStore(() => instant(Date.now()))) {
+  readonly rules: Rules;
+
+  constructor(store: Store = new MemoryStore(() => instant(Date.now())), rules: Rules = ROOMY) {
     this.store = store;
-    this.engine = engineOn(store, { rules: ROOMY });
+    this.rules = rules;
+    this.engine = engineOn(store, { rules });
   }
 
   get deps(): McpDeps {
     const onBug = (error: unknown): void => void this.bugs.push(error);
     const clients = knownClients(AGENTS);
-    return { engine: this.engine, holders: this.holders, rules: ROOMY, version: "1.2.3", clients, onBug };
+    return { engine: this.engine, holders: this.holders, rules: this.rules, version: "1.2.3", clients, onBug };
   }
 
   async connect(options: ConnectOptions): Promise<AnyClient> {

@@ -2,6 +2,7 @@ import type { Changes, DecisionContext, Entry } from "../changes.ts";
 import type { Job } from "../run/job.ts";
 import type { Person } from "../people/person.ts";
 import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
+import type { Rules } from "../rules.ts";
 import type { EventType } from "../trail/event.ts";
 import { deliverJob, deliveryEntry, newDelivery } from "./delivery.ts";
 import { type Target, delegatesOf, targetsOf } from "./target.ts";
@@ -100,10 +101,18 @@ function calledAgain(ref: DeliveryRef): DeliveryRef {
   return { ...ref, calls: (ref.calls ?? 0) + 1 };
 }
 
-/** The channels that a question names and that are not configured: nobody is told there. */
-export function unreachedChannels({ notify, deliveries = [] }: Question): string[] {
+/** The channels that a question names and in which nobody is told, with the reason. */
+export function unreachedChannels(
+  { notify, deliveries = [] }: Question,
+  { reach }: Pick<Rules, "reach">,
+): Array<{ channel: string; why: string }> {
   const named = new Set(notify.map(({ channel }) => channel));
-  return [...named].filter((channel) => !deliveries.some((ref) => ref.channel === channel));
+  return [...named]
+    .filter((channel) => !deliveries.some((ref) => ref.channel === channel))
+    .map((channel) => {
+      const isConfigured = reach.some(({ name }) => name === channel);
+      return { channel, why: isConfigured ? "nobody it is for has an address there" : "not configured" };
+    });
 }
 
 function isSame(ref: DeliveryRef, target: Target) {

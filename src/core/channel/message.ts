@@ -286,7 +286,7 @@ export function sayOutcome(question: Question, content: Content): string | undef
   }
 }
 
-/** Whom the ask declares for after its deadline. */
+/** The person whom the ask declares for after its deadline. */
 function sayAssignee({ onTimeout: { do: policy, assignTo } }: Question) {
   return policy === "escalate" || assignTo === undefined ? "" : ` For ${assignTo} now.`;
 }

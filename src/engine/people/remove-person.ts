@@ -4,6 +4,7 @@ import type { QuestionId } from "../../core/id.ts";
 import { parsePerson } from "../../core/people/person.ts";
 import { type PendingQuestion, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
+import type { Rules } from "../../core/rules.ts";
 import {
   type Removal,
   type RemovalSnapshot,
@@ -35,8 +36,9 @@ export async function removeFromList(
   const removal = await decider.retry(async () => {
     // Lock first: if another admin is removed between here and the commit, the commit fails.
     const lock = await readRoster(store);
-    const read = await readAll(store, id);
     const at = decider.at(by);
+    await requireInStore(store, id, at.rules);
+    const read = await readAll(store, id);
     const found = findHoldings(read, handOverTo, at);
     const held = read.open.filter((question) => isHeldBy(question, id)).map((question) => question.id);
     const changes = removePerson(read, await decider.rows.readMany(held), handOverTo, at);
@@ -48,6 +50,15 @@ export async function removeFromList(
   });
   if (removal.isRemoved) await sweep({ store, decider }, { id, handOverTo }, by);
   return removal;
+}
+
+/** A person whom only the settings list can be removed there alone. */
+async function requireInStore(store: Store, id: string, { directory }: Rules) {
+  const isConfigured = Object.hasOwn(directory.people, id) || Object.values(directory.groups).flat().includes(id);
+  if (!isConfigured || (await store.findEntry("person", id))) return;
+  throw new Refusal("bad_input", `${id} is on the list because the settings say so`, {
+    hint: `Take ${id} out of [people] and [groups] there: askd config edit --user`,
+  });
 }
 
 /** Removes what the person did during the removal. */

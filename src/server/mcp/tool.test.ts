@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
+import { ROOMY } from "../../../test/scene.ts";
 import { QuestionId } from "../../core/id.ts";
 import { parseTools } from "./tool.ts";
 
@@ -11,6 +12,26 @@ const begin = (): McpScene => (scene = new McpScene());
 afterEach(() => scene?.close());
 
 describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
+  test("post_question says in which channels somebody is told, and why not in the others", async () => {
+    const reach = [
+      { name: "telegram", person: undefined, isPersonal: true },
+      { name: "webhook", person: undefined, isPersonal: false },
+    ];
+    scene = new McpScene(undefined, { ...ROOMY, reach });
+    const client = await scene.connect({ ...door, tools: parseTools("post_question") });
+    const ask = { issueNumber: 123, question: "Deploy?", notifyVia: ["telegram", "webhook", "slack"] };
+    const posted = await client.call("post_question", { ...ask, timeoutHours: 1, timeoutAction: "skip" });
+    expect(posted.fields).toMatchObject({
+      notificationsSent: ["webhook"],
+      notificationsFailed: [
+        { channel: "telegram", why: "nobody it is for has an address there" },
+        { channel: "slack", why: "not configured" },
+      ],
+    });
+    const { deliveries = [] } = await scene.waiting();
+    expect(deliveries.map(({ channel }) => channel)).toEqual(["webhook"]);
+  });
+
   test("post_question returns at once in the words of workflows, and so do its companions", async () => {
     const tools = parseTools("check_answer,post_question,cancel_question");
     const client = await begin().connect({ ...door, tools });

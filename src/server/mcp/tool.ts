@@ -224,7 +224,7 @@ async function postQuestion(call: ToolCall) {
     workflowRunId: run.id,
     status: question.status,
     notificationsSent: [...new Set((question.deliveries ?? []).map(({ channel }) => channel))],
-    notificationsFailed: unreachedChannels(question).map((channel) => ({ channel, why: "not configured" })),
+    notificationsFailed: unreachedChannels(question, call.deps.rules),
     timeoutAt: question.dueAt ?? null,
   });
 }
