@@ -142,6 +142,12 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   serve: [["serve", "--host", "{text}"]],
   service: [["service", "{text}"]],
   login: [["login"]],
+  away: [
+    ["away", "{text}"],
+    ["away", "--delegate", "{text}"],
+    ["away", "--person", "{text}"],
+    ["away", "--person", "eve"],
+  ],
   invite: [
     ["invite", "{text}"],
     ["invite", "eve"],
