@@ -1,7 +1,7 @@
 import { requireAccess } from "../../core/people/access.ts";
 import { type Actor, SYSTEM, actorName } from "../../core/people/actor.ts";
 import type { Changes, Entry } from "../../core/changes.ts";
-import { requireVisibleLine } from "../../core/text/foreign-text.ts";
+import { quoteName, requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { type Instant, earlier, later } from "../../core/instant.ts";
 import {
   type Away,
@@ -312,12 +312,14 @@ export class People {
   async setAway(id: string, away: Away | undefined, by: Actor): Promise<Person> {
     requireAccess("set_away", by);
     if (by.scope === "human" && actorName(by) !== id) {
-      throw new Refusal("not_permitted", `Only ${id} or an admin can say that ${id} is away`);
+      throw new Refusal("not_permitted", `Only ${quoteName(id)} or an admin can say that they are away`);
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       const person = await this.findPerson(id);
       if (!person) {
-        throw new Refusal("not_found", `${id} is not on the list of people`, { hint: `Add them: askd user add ${id}` });
+        throw new Refusal("not_found", `${quoteName(id)} is not on the list of people`, {
+          hint: "Add them first: askd user add <id>",
+        });
       }
       const now = this.#deps.now();
       if (away) requireAwayMakesSense(id, away, await this.listPeople(), now);
