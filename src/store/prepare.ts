@@ -135,7 +135,8 @@ function prepareEvents(events: readonly Event[], commit: PreparedCommit) {
   events.forEach((event, index) => last.set(event.runId, index));
   const digests = last.size === 0 ? undefined : digestsByChain(commit, [...last.keys()]);
   return events.map((event, index) => {
-    const rows = last.get(event.runId) === index ? digests?.get(event.runId) : event.rows;
+    const written = last.get(event.runId) === index ? digests?.get(event.runId) : undefined;
+    const rows = written ? { ...event.rows, ...written } : event.rows;
     return {
       runId: event.runId,
       questionId: event.questionId ?? null,

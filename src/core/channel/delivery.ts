@@ -97,6 +97,11 @@ export function deliveryEntry({ id, version, questionId, ...body }: Delivery): E
   return { kind: "delivery", id, parent: questionId, version, body };
 }
 
+/** The row that finds a delivery by its message. */
+export function outsideEntry(delivery: string, channel: string, outside: string): Entry {
+  return { kind: "outside", id: `${channel}:${outside}`, version: 0, body: { delivery } };
+}
+
 export function parseDelivery({ id, version, parent, body }: Entry): Delivery {
   return Delivery.parse({ ...body, id, version, questionId: parent });
 }

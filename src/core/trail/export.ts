@@ -3,11 +3,14 @@ import type { Actor } from "../people/actor.ts";
 import type { Changes, Entry } from "../changes.ts";
 import { Content } from "../question/content.ts";
 import { CHAIN_START, Event, chainHash } from "./event.ts";
+import { outsideEntry } from "../channel/delivery.ts";
+import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Job } from "../run/job.ts";
 import { Person } from "../people/person.ts";
 import { Question } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
+import { type RowDigests, contentRow, digestOf, entryRow } from "./row-digest.ts";
 import { Run } from "../run/run.ts";
 import { Template } from "../answer/template.ts";
 
@@ -68,22 +71,51 @@ export function parseExportLine(text: string, number: number): ExportLine {
 
 /**
  * The changes that import a run: rows at their versions, the exact trail, and one more event that pins the rows as
- * stored here: an export may have left secrets out.
+ * stored here and names those that did not come along, such as links: an export leaves secrets out.
  */
 export function importedRun(
   { run, questions, contents, events, jobs, entries }: RunLine,
   { now, by }: { now: Instant; by: Actor },
 ): Changes {
   const { id: runId, status, version } = run;
-  const imported: Event = { type: "run.imported", at: now, runId, by, from: status, to: status, version };
+  const told = events.map((body) => JSON.parse(body) as Event); // checked when its line was read
+  const kept = [...entries, ...entries.flatMap(messageEntry)].map((entry): Entry => ({ ...entry, version: 0 }));
+  const rows = leftOut(told, kept);
+  const imported: Event = { type: "run.imported", at: now, runId, by, from: status, to: status, version, rows };
   return {
     runs: [run],
     questions,
     contents,
-    events: [...events.map((body) => JSON.parse(body) as Event), imported], // checked when its line was read
+    events: [...told, imported],
     scheduled: jobs.map((job) => ({ ...job, claim: undefined })),
-    entries: entries.map((entry): Entry => ({ ...entry, version: 0 })),
+    entries: kept,
   };
+}
+
+/** The row that finds a delivery by its message, if the message was sent. */
+function messageEntry({ kind, id, body }: RunLine["entries"][number]): Array<Omit<Entry, "version">> {
+  const { channel, outside } = body;
+  if (kind !== "delivery" || typeof channel !== "string" || typeof outside !== "string") return [];
+  return [outsideEntry(id, channel, outside)];
+}
+
+/** The entries that a trail tells of and that are not among these: from now on it says that they are not there. */
+function leftOut(events: readonly Event[], entries: readonly Entry[]): RowDigests {
+  const kept = new Set(entries.map(entryRow));
+  const gone = [...lastDigests(events).keys()].filter((row) => row.startsWith("entry ") && !kept.has(row));
+  return Object.fromEntries(gone.map((row) => [row, null]));
+}
+
+/** The last digest of each row that a trail tells of and that is still there. */
+function lastDigests(events: readonly Event[]): Map<string, string> {
+  const digests = new Map<string, string>();
+  for (const { rows = {} } of events) {
+    for (const [row, digest] of Object.entries(rows)) {
+      if (digest === null) digests.delete(row);
+      else digests.set(row, digest);
+    }
+  }
+  return digests;
 }
 
 /** The run without its callback secret; its outcome can then only be polled. */
@@ -105,14 +137,16 @@ function requireHeader(raw: unknown) {
   });
 }
 
-/** Requires that the trail matches its hashes and everything belongs to this run. */
+/** Requires that the trail matches its hashes, its rows match the trail, and everything belongs to this run. */
 function requireWhole({ run, questions, contents, events, head }: RunLine, number: number) {
   let hash = CHAIN_START;
+  const told: Event[] = [];
   for (const body of events) {
     const event = Event.safeParse(readJson(body));
     if (!event.success || event.data.runId !== run.id || JSON.stringify(readJson(body)) !== body) {
       throw damaged(number, `the trail of ${run.id} was changed`);
     }
+    told.push(event.data);
     hash = chainHash(hash, body);
   }
   if (head.n !== events.length || head.hash !== hash) throw damaged(number, `the trail of ${run.id} was changed`);
@@ -120,6 +154,13 @@ function requireWhole({ run, questions, contents, events, head }: RunLine, numbe
   if (questions.some((question) => question.runId !== run.id || !texts.has(question.content))) {
     throw damaged(number, `a question of ${run.id} is not whole`);
   }
+  const digests = lastDigests(told);
+  const changed = questions.find((question) => digests.get(question.id) !== digestOf(JSON.stringify(question)));
+  if (changed) throw damaged(number, `${shortId(changed.id)} is not as its trail tells`);
+  const other = contents.find((each) => digests.get(contentRow(each.hash)) !== digestOf(JSON.stringify(each.content)));
+  if (other) throw damaged(number, `a text of ${run.id} is not as its trail tells`);
+  const status = told.findLast(({ type }) => type.startsWith("run."))?.to;
+  if (status !== run.status) throw damaged(number, `run ${run.id} is not as its trail tells`);
 }
 
 function readJson(text: string): unknown {

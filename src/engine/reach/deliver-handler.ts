@@ -11,11 +11,12 @@ import {
   deliveryEntry,
   failDelivery,
   isReminderDue,
+  outsideEntry,
   parseDelivery,
   planDelivery,
 } from "../../core/channel/delivery.ts";
 import { type QuestionMessage, questionMessage, sayReminder } from "../../core/channel/message.ts";
-import type { Changes, Entry, QuestionSnapshot } from "../../core/changes.ts";
+import type { Changes, QuestionSnapshot } from "../../core/changes.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, later, msBetween } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import type { Person } from "../../core/people/person.ts";
@@ -175,16 +176,7 @@ async function succeed(
   const { work, read, delivery } = task;
   const at = work.decider.at(SYSTEM);
   const isNew = done.outside !== undefined && done.outside !== delivery.outside;
-  const outside: Entry[] = isNew
-    ? [
-        {
-          kind: "outside",
-          id: `${delivery.channel}:${done.outside ?? ""}`,
-          version: 0,
-          body: { delivery: delivery.id },
-        },
-      ]
-    : [];
+  const outside = isNew ? [outsideEntry(delivery.id, delivery.channel, done.outside ?? "")] : [];
   const detail = { channel: delivery.channel, person: delivery.person, what: WHAT[done.step] };
   const events = [unchangedEvent("notified", read.question, at, detail)];
   const change = (now: Delivery) => advanceDelivery(now, { ...done, question: read.question }, at.now);

@@ -9,6 +9,7 @@ import { openPostgres } from "../../store/postgres/postgres.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
+import { Board } from "../../../test/channels/board-channel.ts";
 import { createDatabase } from "../../../test/postgres.ts";
 import { Scene, said } from "../../../test/scene.ts";
 import { exportLines } from "./export.ts";
@@ -122,6 +123,40 @@ describe("an export", () => {
     const other = new Scene();
     await importLines(other.store, each(text.split("\n")), ADMIN);
     expect((await other.engine.verify()).problems).toEqual([]);
+  });
+
+  test("of questions that were sent, with links to them, is whole where it was taken to", async () => {
+    const board = new Board();
+    const rules = { reach: [{ name: "board", person: undefined, isPersonal: false }] };
+    const scene = new Scene({ rules, openChannel: board.open });
+    await scene.engine.putPerson({ id: "ada", version: 0, groups: [] }, ADMIN);
+    const { question } = await scene.ask();
+    const { question: answered } = await scene.ask({ question: "Which log?" });
+    await scene.engine.issueLink(question.id, "ada", ADMIN);
+    await scene.pass(0);
+    await scene.engine.answer(answered.id, said("1"), ADA);
+    await scene.pass(0);
+    const store = await openSqliteStore(join(directory, "sent.db"));
+    await importLines(store, each(await exported(scene.store)), ADMIN);
+    expect((await verify(store)).problems).toEqual([]);
+    for (const { id } of [question, answered]) expect(await store.listEntries("delivery", id)).toHaveLength(1);
+    expect(await store.findEntry("outside", "board:m1")).toBeDefined();
+    await store.close();
+  });
+
+  test.each([
+    ["an answer", /"values":\["Redis"\]/, '"values":["Memcached"]'],
+    ["who answered", /"by":\{"scope":"human","id":"ada"/, '"by":{"scope":"human","id":"lena"'],
+    ["a text", /"text":"Redis or Memcached\?"/, '"text":"Redis or disk?"'],
+    ["a title", /"title":"Redis or Memcached\?"/, '"title":"Redis or disk?"'],
+    ["a correction", /rather 2/, "rather 3"],
+    ["the state of a run", /"status":"awaiting_input"/, '"status":"completed"'],
+  ])("in which %s was changed is refused", async (_what, from, to) => {
+    const lines = await exported((await aBusyScene()).store);
+    const at = lines.findIndex((line) => line.startsWith('{"kind":"run"') && from.test(line));
+    const edited = lines.with(at, lines[at]?.replace(from, to) ?? "");
+    expect(edited).not.toEqual(lines);
+    await expect(checkExport(each(edited))).rejects.toThrow(/is damaged: line \d+: .*nothing was imported/);
   });
 
   test("of one run has that run alone", async () => {

@@ -88,8 +88,8 @@ async function readParts(store: Store, run: Run, jobs: Job[]): Promise<RunLine> 
     const content = contents.has(hash) ? undefined : await store.findContent(hash);
     if (content) contents.set(hash, content);
   }
-  const waiting = questions.filter(({ status }) => status === "pending");
-  const deliveries = await Promise.all(waiting.map(({ id }) => store.listEntries("delivery", id)));
+  const told = questions.filter((question) => question.deliveries !== undefined);
+  const deliveries = await Promise.all(told.map(({ id }) => store.listEntries("delivery", id)));
   const usage = await store.findEntry("usage", run.id);
   return {
     kind: "run",
