@@ -55,6 +55,14 @@ function listReplies(channel: ChannelName, one: (step: ReachCase["step"], point:
   ];
 }
 
+/** The points that a service can see: a message arrives, and a message was taken. */
+export function listBuiltCases(channel: ChannelName): ReachCase[] {
+  return listReachCases(channel).filter(({ step, point, meanwhile }) => {
+    const isSeen = point === "claimed" || point === "taken";
+    return isSeen && !step.endsWith("reply") && meanwhile === undefined;
+  });
+}
+
 /** One of each kind, for every day. */
 export function listShortReach(channel: ChannelName): ReachCase[] {
   return listReachCases(channel).filter(({ name }) => SHORT.has(name));
