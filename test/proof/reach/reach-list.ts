@@ -14,13 +14,11 @@ export interface ReachCase {
 
 const SHORT: ReadonlySet<string> = new Set([
   "telegram: send taken",
-  "telegram: close taken",
   "telegram: reply answered",
   "ntfy: send taken",
   "ntfy: send taken, answered meanwhile",
   "ntfy: reply saved",
-  "webhook: send taken",
-  "webhook: edit claimed",
+  "webhook: edit taken",
 ]);
 
 /** Every point at which the process can die, for one channel. */
