@@ -10,7 +10,7 @@ import type { DyingProcess } from "./reach-process.ts";
 import type { ReachTask } from "./reach-task.ts";
 import type { StopPoint } from "./stop-point.ts";
 
-const BOUND_MS = 60_000;
+const BOUND_MS = 300_000; // a busy machine may take long to start a program
 const MESSAGE = /\/(?:sendMessage|editMessageText|hook)$|^\/$/;
 
 /**

@@ -6,7 +6,7 @@ import type { Program } from "../program.ts";
 import type { ReachTask } from "./reach-task.ts";
 import type { StopPoint } from "./stop-point.ts";
 
-const BOUND_MS = 60_000;
+const BOUND_MS = 300_000; // a busy machine may take long to start a program
 
 /** A process that brings messages and can be told to die. */
 export interface DyingProcess {
