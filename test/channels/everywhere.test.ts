@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { BIN, BuiltScene } from "../built.ts";
+import { until } from "../run-dir.ts";
 import { type Heard, hear } from "../sse.ts";
 import type { Counterpart } from "./counterpart.ts";
 import { NtfyServer } from "./ntfy-server.ts";
@@ -33,7 +34,7 @@ class Everywhere extends BuiltScene {
     await this.type("user", "add", "mika");
     const link = (await this.type("setup", "telegram", "--pair", "mika")).stdout.toString();
     await telegram.say(`/start ${/start=([\w-]+)/.exec(link)?.[1] ?? ""}`, CHAT);
-    await expect.poll(() => telegram.responses().join(), WAIT).toContain("paired as mika");
+    await until("the account is paired", () => telegram.responses().join().includes("paired as mika"));
   }
 
   async #serve(): Promise<void> {
@@ -70,14 +71,10 @@ class Everywhere extends BuiltScene {
 
   /** The id of the question with this title, as soon as it waits. */
   async find(title: string): Promise<string> {
-    let id: string | undefined;
-    const look = async () => {
+    return until(`${title} waits`, async () => {
       const listed = Listed.parse(JSON.parse((await this.type("list", "--json")).stdout.toString()));
-      id = listed.find((each) => each.title === title)?.id;
-      return id;
-    };
-    await expect.poll(look, WAIT).toBeDefined();
-    return id ?? "";
+      return listed.find((each) => each.title === title)?.id;
+    });
   }
 }
 
@@ -129,13 +126,13 @@ test("a question that is on the terminal, the web, Telegram and ntfy is answered
       .toEqual([true, true]);
     const id = await scene.find(title);
     await answer({ scene, telegram, ntfy }, id, title);
-    expect(await waiting, name).toMatchObject({ exit: 0, stdout: Buffer.from("Redis\n") });
+    expect(await waiting).toMatchObject({ exit: 0, stdout: Buffer.from("Redis\n") });
     for (const service of [telegram, ntfy]) {
       await expect.poll(() => shownOf(service, title)?.text, WAIT).toMatch(words);
       expect(shownOf(service, title)?.buttons).toEqual([]);
     }
     await expect.poll(() => scene.heardOf(id).length, WAIT).toBe(6);
-    expect(scene.heardOf(id), name).toEqual([
+    expect(scene.heardOf(id)).toEqual([
       "question.asked",
       ...Array.from({ length: 2 }, () => "question.notified message"),
       "question.answered",

@@ -29,7 +29,7 @@ export class InboundService {
   open(queues: { updates: unknown[]; lines: string[] }): OpenChannel {
     const outbound: Outbound = {
       post: () => Promise.reject(new Error("nothing is posted")),
-      fetch: (url, init) => this.#fetch(String(url), init, queues),
+      fetch: (url, init) => this.#fetch(new Request(url).url, init, queues),
       run: () => Promise.reject(new Error("nothing is run")),
       nowMs: Date.now,
     };
@@ -73,7 +73,7 @@ export class InboundService {
     const buttons = [...JSON.stringify(sent["actions"] ?? []).matchAll(/"body":"([^"]+)"/g)].map(
       ([, data = ""]) => data,
     );
-    if (buttons.length > 0) this.ntfy.push({ text: `${String(sent["title"])}`, message, buttons });
+    if (buttons.length > 0) this.ntfy.push({ text: String(sent["title"]), message, buttons });
     return `m${message}`;
   }
 }

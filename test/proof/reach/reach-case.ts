@@ -16,13 +16,14 @@ import type { Program } from "../program.ts";
 import { openClocked, setClockAhead } from "./clocked-store.ts";
 import { type Seen, checkCase, expectedResponses, wordsOf } from "./reach-check.ts";
 import type { ReachCase } from "./reach-list.ts";
-import { ReachProcess } from "./reach-process.ts";
+import { BuiltProcess } from "./built-process.ts";
+import { type DyingProcess, ReachProcess } from "./reach-process.ts";
 import { type ChannelName, REACH } from "./reach-task.ts";
 import { type ReachService, SERVICES } from "./service.ts";
 
 /** After this time nobody counts on a dead process any more: its leases are over. */
 const NEXT_START_MS = 31 * SECOND_MS;
-const SETTLED_MS = 60_000;
+const SETTLED_MS = 120_000;
 /** Long enough for a repetition to come that must not come. */
 const REST_MS = 100;
 
@@ -35,7 +36,7 @@ export interface ReachOutcome {
 
 /** Plays cases of one channel one after another in one store: in each the process dies once, and the next one goes on. */
 export async function playReach(
-  program: Program,
+  program: Program | "built",
   place: Place,
   channel: ChannelName,
   cases: readonly ReachCase[],
@@ -47,10 +48,11 @@ export async function playReach(
   const store = await openClocked(place, nowMs);
   const rules: Rules = { ...ROOMY, reach: [REACH[channel]], personChannel: channel === "telegram" };
   const engine = engineOn(store, { rules, nowMs });
-  const process = new ReachProcess(program);
+  const process = program === "built" ? new BuiltProcess(service.traffic) : new ReachProcess(program);
   const task = () => ({ place, channel, url: service.url, secret: service.secret, aheadMs });
   const restart = async () => {
-    aheadMs += NEXT_START_MS;
+    // Nobody can put the clock of the built program ahead: it waits.
+    if (program !== "built") aheadMs += NEXT_START_MS;
     await setClockAhead(place, aheadMs);
     await process.start(task());
   };
@@ -80,7 +82,7 @@ interface Stage {
   engine: LocalEngine;
   store: Store;
   service: ReachService;
-  process: ReachProcess;
+  process: DyingProcess;
   rules: Rules;
   /** Starts the next process, so much later that the last one's leases are over. */
   restart(): Promise<void>;

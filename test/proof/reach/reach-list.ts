@@ -14,13 +14,11 @@ export interface ReachCase {
 
 const SHORT: ReadonlySet<string> = new Set([
   "telegram: send taken",
-  "telegram: close taken",
   "telegram: reply answered",
   "ntfy: send taken",
   "ntfy: send taken, answered meanwhile",
   "ntfy: reply saved",
-  "webhook: send taken",
-  "webhook: edit claimed",
+  "webhook: edit taken",
 ]);
 
 /** Every point at which the process can die, for one channel. */
@@ -53,6 +51,14 @@ function listReplies(channel: ChannelName, one: (step: ReachCase["step"], point:
     one("late reply", "remembered"),
     one("late reply", "responded"),
   ];
+}
+
+/** The points that a service can see: a message arrives, and a message was taken. */
+export function listBuiltCases(channel: ChannelName): ReachCase[] {
+  return listReachCases(channel).filter(({ step, point, meanwhile }) => {
+    const isSeen = point === "claimed" || point === "taken";
+    return isSeen && !step.endsWith("reply") && meanwhile === undefined;
+  });
 }
 
 /** One of each kind, for every day. */

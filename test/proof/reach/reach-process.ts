@@ -6,10 +6,23 @@ import type { Program } from "../program.ts";
 import type { ReachTask } from "./reach-task.ts";
 import type { StopPoint } from "./stop-point.ts";
 
-const BOUND_MS = 60_000;
+const BOUND_MS = 300_000; // a busy machine may take long to start a program
+
+/** A process that brings messages and can be told to die. */
+export interface DyingProcess {
+  /** What it had to say. */
+  readonly complaints: string[];
+  start(task: ReachTask): Promise<void>;
+  /** Tells the process where to die. */
+  arm(point: StopPoint): Promise<void>;
+  /** Comes back when the process is dead; false if it never came to that point. */
+  died(): Promise<boolean>;
+  /** Ends it in the end. */
+  end(): Promise<string[]>;
+}
 
 /** The process that brings messages: it dies where it is told, and then the next one starts. */
-export class ReachProcess {
+export class ReachProcess implements DyingProcess {
   readonly #program: Program;
   #child: ChildProcess | undefined;
   #lines: string[] = [];
@@ -32,13 +45,11 @@ export class ReachProcess {
     await this.#until(() => this.#lines.includes("READY"), "a process starts");
   }
 
-  /** Tells the process where to die. */
   async arm(point: StopPoint): Promise<void> {
     this.#child?.stdin?.write(`${point}\n`);
     await this.#until(() => this.#lines.includes(`ARMED ${point}`), "a process is told where to die");
   }
 
-  /** Comes back when the process has killed itself; false if it never came to that point. */
   async died(): Promise<boolean> {
     const child = this.#child;
     const until = performance.now() + BOUND_MS;

@@ -9,9 +9,9 @@ import { ChannelName } from "./reach-task.ts";
 export async function playReaches(
   database: Database,
   cases: readonly ReachCase[],
-  options: { times: number; atOnce: number; onOutcome?: (outcome: ReachOutcome) => void },
+  options: { times: number; atOnce: number; isBuilt?: boolean; onOutcome?: (outcome: ReachOutcome) => void },
 ): Promise<ReachOutcome[]> {
-  const program = await buildProgram("test/proof/reach/reach-worker.ts");
+  const program = options.isBuilt ? "built" : await buildProgram("test/proof/reach/reach-worker.ts");
   // One server for all: every play has a database of its own.
   const server = database === "postgres" && !process.env["ASKD_TEST_POSTGRES"] ? await startPostgres() : undefined;
   if (server) process.env["ASKD_TEST_POSTGRES"] = server.url;
@@ -30,7 +30,7 @@ export async function playReaches(
   } finally {
     if (server) delete process.env["ASKD_TEST_POSTGRES"];
     await server?.stop();
-    program.remove();
+    if (program !== "built") program.remove();
   }
   return outcomes;
 }

@@ -24,6 +24,8 @@ export interface ReachService {
   /** How many responses people got in all. */
   responses(): number;
   problems: string[];
+  /** Where its requests come in. */
+  traffic: LoopbackServer;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ async function startTelegram(): Promise<ReachService> {
     grab: (mark) => firstButton(shown(mark)),
     responses: () => server.notices.length,
     problems: server.traffic.problems,
+    traffic: server.traffic,
     close: () => server.close(),
   };
 }
@@ -88,6 +91,7 @@ async function startNtfy(): Promise<ReachService> {
     grab: (mark) => firstButton(shown(mark)),
     responses: () => server.responses().length,
     problems: server.traffic.problems,
+    traffic: server.traffic,
     close: () => server.close(),
   };
 }
@@ -127,6 +131,7 @@ async function startWebhook(): Promise<ReachService> {
     posted: (mark) => ({ different: new Set(about(mark).map(({ id }) => id)).size, all: about(mark).length }),
     responses: () => 0,
     problems: server.problems,
+    traffic: server,
     close: () => server.close(),
   };
 }
