@@ -34,7 +34,8 @@ export const PEOPLE_ROUTES = {
   issueToken: route("POST", "/tokens", {
     may: "make_token",
     summary: "Make a token; its text is shown this once",
-    body: z.object({
+    // A field that is misspelt, such as its end, must not be left out silently.
+    body: z.strictObject({
       scope: IssuedScope,
       subject: PersonName,
       run_id: RunId.optional(),

@@ -177,7 +177,7 @@ function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean) {
       "needs_confirmation",
       "This question is high risk: read what follows from each choice, then confirm",
       {
-        hint: "Answer again with --yes",
+        hint: by.channel === "cli" ? "Answer again with --yes" : "Answer again and confirm: --yes, or confirmed: true",
       },
     );
   }
