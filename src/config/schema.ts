@@ -13,6 +13,7 @@ import {
   flag,
   hours,
   oneOf,
+  origin,
   fraction,
   secretFile,
   section,
@@ -187,7 +188,7 @@ const Server = section({
     .max(20, "write at most 20 names")
     .describe("Names that the server answers to, besides this machine's own"),
   behind_proxy: flag().describe("A proxy with TLS stands before the server"),
-  public_url: address().describe("The address under which people reach the server; messages link to it"),
+  public_url: origin().describe("The address under which people reach the server; messages link to it"),
 });
 
 const Store = section(

@@ -1,3 +1,4 @@
+import type { AllowedAddresses } from "./channel/allowed-address.ts";
 import type { AlertRules } from "./stats/alert.ts";
 import type { Route } from "./channel/route.ts";
 import { type Directory, EMPTY_DIRECTORY } from "./people/directory.ts";
@@ -24,6 +25,8 @@ export interface Rules {
   routes: readonly Route[];
   /** The people and groups of the settings, beside those in the store. */
   directory: Directory;
+  /** The addresses that questions may name, by channel. */
+  addresses: AllowedAddresses;
   /** The address under which people reach the server from outside. */
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -84,6 +87,7 @@ export const DEFAULT_RULES: Rules = {
   quietHours: { general: undefined, people: {} },
   routes: [],
   directory: EMPTY_DIRECTORY,
+  addresses: {},
   publicUrl: undefined,
   personChannel: false,
   confidence: undefined,

@@ -16,6 +16,7 @@ import { unreachable } from "../unreachable.ts";
 /** The longest line about the run, a name or an outcome. */
 const LINE_CHARS = 300;
 const CUT = "…";
+const FENCE_END = "\n```";
 
 /** Everything a message may show about a question, redacted and in words, before it is fitted to a channel. */
 export interface QuestionMessage {
@@ -124,10 +125,16 @@ export function fitText(message: QuestionMessage, options: FitOptions): FittedTe
     ...(showsContext && message.isOpen ? [foreign(message.context ?? "")] : []),
     ...(message.isOpen ? [optionLines(message.items).map(foreign).join("\n")] : []),
   ].filter((part) => part.trim() !== "");
-  const room = limit - count(end) - count("\n\n");
+  const room = limit - count(end) - count("\n\n") - count(FENCE_END);
   const body = cutText(parts.join("\n\n"), room, count);
-  const text = [body.text, end].filter((part) => part !== "").join("\n\n");
+  const text = [closeFence(body.text), end].filter((part) => part !== "").join("\n\n");
   return { text, isWhole: !body.isCut && !message.isRedacted };
+}
+
+/** Ends a block of code that was cut, or that nobody ended, so that what follows is no part of it. */
+function closeFence(text: string) {
+  const fences = text.match(/^```/gm)?.length ?? 0;
+  return fences % 2 === 0 ? text : `${text}${FENCE_END}`;
 }
 
 function questionParts({ items, title, isOpen }: QuestionMessage, { hasTitle, foreign }: FitOptions) {

@@ -1,3 +1,4 @@
+import { announceAgain } from "../../core/channel/announce.ts";
 import { findAddress } from "../../core/channel/target.ts";
 import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
@@ -18,6 +19,7 @@ import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
 import type { People } from "../people/people.ts";
+import { listPending } from "./show-again.ts";
 
 /** How many replies to one message are responded to; whoever needs more is not a person. */
 const MOST_RESPONSES = 5;
@@ -75,14 +77,23 @@ async function findResponseAddress(decider: Decider, { person, channel }: Delive
   return (known && findAddress(known, channel)) ?? respondTo;
 }
 
-/** Pairs an account with the person that its code was made for. */
+/** Pairs an account with the person that its code was made for, and sends there what waits already. */
 export async function receivePairing(deps: ReceiveDeps, channel: Channel, request: PairingRequest): Promise<void> {
   try {
     const person = await deps.people.pairTelegram(request.code, request.from);
     await channel.respond?.(request.respondTo, `You are paired as ${person.id}. Questions of your agents come here.`);
+    await announcePending(deps);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     await channel.respond?.(request.respondTo, `${error.message}. Get a new one with: askd setup telegram`);
+  }
+}
+
+/** People who can be reached from now on also get the questions that wait. */
+async function announcePending({ store, decider }: ReceiveDeps) {
+  const people = await decider.readPeople();
+  for await (const { id } of listPending(store)) {
+    await decider.changeQuestion(id, SYSTEM, ({ question }, at) => announceAgain(question, at, people));
   }
 }
 

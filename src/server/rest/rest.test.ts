@@ -27,6 +27,33 @@ test("a number that is no option is refused, unless it is said to be the answer"
   expect(await at.send("POST", path, { token, body: { answer: "99", verbatim: true } })).toMatchObject({ status: 200 });
 });
 
+test("an address that an asker gives counts only if the settings name it, and the reply says so", async () => {
+  await at.stop();
+  at = await ServedScene.start(
+    {},
+    new Scene({ rules: { addresses: { slack: ["#agents"], email: ["ada@example.com"] } } }),
+  );
+  const notify = [
+    { type: "slack", channel: "#evil" },
+    { type: "webhook", address: "https://evil.example/hook" },
+    { type: "email", recipients: ["Ada@example.com", "eve@evil.example"] },
+    { type: "slack", channel: "#agents" },
+  ];
+  const { status, body } = await at.send("POST", "/api/v1/questions", {
+    token: await at.token(),
+    body: { ...ASK, notify },
+  });
+  expect({ status, notify: body["notify"] }).toEqual({
+    status: 201,
+    notify: [
+      { channel: "slack", address: null, address_ignored: true, mention: [] },
+      { channel: "webhook", address: null, address_ignored: true, mention: [] },
+      { channel: "email", address: "Ada@example.com", address_ignored: true, mention: [] },
+      { channel: "slack", address: "#agents", address_ignored: false, mention: [] },
+    ],
+  });
+});
+
 test("every verb of the engine is a route, except those that only make sense where the store is", () => {
   type Local = "work" | "stop" | "refuse" | "readMany" | "findPerson" | "seal";
   const remote: Record<Exclude<keyof Engine, Local>, true> = {

@@ -126,7 +126,7 @@ async function startWebhook(): Promise<ReachService> {
         .map(({ text }) => text),
     posted: (mark) => ({ different: new Set(about(mark).map(({ id }) => id)).size, all: about(mark).length }),
     responses: () => 0,
-    problems: server.problems,
+    problems: server.traffic.problems,
     close: () => server.close(),
   };
 }
