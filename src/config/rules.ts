@@ -19,6 +19,7 @@ export function rulesOf(values: Values, user?: string): Rules {
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
     addresses: addressesOf(values),
+    language: values.notifications?.language ?? base.language,
     reach: reachOf(values, { platform: process.platform, user }),
     quietHours: quietHoursOf(values),
     routes: routesOf(values),

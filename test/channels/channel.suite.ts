@@ -169,6 +169,14 @@ export function channelSuite(
       expect(await shownText()).not.toContain("has just answered");
     });
 
+    test("a message is in the language of its reader", async () => {
+      scene = await aScene({ language: "de" });
+      const { id } = await asked({ on_timeout: "skip" });
+      expect(await shownText()).toContain("Bis 2026-01-02 12:00 UTC. Danach gilt: Der Lauf überspringt das.");
+      await scene.engine.answer(id, said("2"), ADA);
+      expect(await shownText()).toContain("Beantwortet von ada (cli): Memcached");
+    });
+
     test("two questions have two messages", async () => {
       await asked();
       await asked({ question: "Which port?", options: ["80", "443"] });

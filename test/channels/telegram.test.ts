@@ -61,6 +61,28 @@ test("a tap and a reply that come again in another update count once, and nobody
   expect(service.responses()).toHaveLength(1);
 });
 
+test("a person reads and is answered in the language of their row", async () => {
+  const { service, scene } = await aScene();
+  await scene.engine.putPerson({ id: "mika", version: 0, groups: [], language: "de" }, SYSTEM);
+  await pair(scene, service);
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("als mika gekoppelt")]);
+  const { question } = await scene.ask({ allow_text: false, risk: "high", options: ["Redis (recommended)", "No"] });
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  const [shown] = service.shown();
+  expect(shown?.text).toContain("A) Redis (empfohlen)");
+  expect(shown?.text).toContain("Tippen Sie, oder antworten Sie auf diese Nachricht mit A, B.");
+  expect(shown?.text).toContain("Hohes Risiko");
+  expect(shown?.buttons.map(({ label }) => label)).toContain("Ich mache das");
+  await service.say("vielleicht");
+  await expect.poll(() => service.responses().at(-1), WAIT).toContain("Antworten Sie mit A, B.");
+  await service.say("Ich mache das");
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("mika kümmert sich darum");
+  await service.shown()[0]?.buttons[0]?.press();
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("Beantwortet von mika (Telegram): Redis");
+  await expect.poll(() => service.notices.at(-1), WAIT).toBe("Danke, Ihre Antwort zählt.");
+  expect((await scene.engine.read(question.id)).question.status).toBe("answered");
+});
+
 test("code is shown as code, and a block that is cut ends before the deadline", async () => {
   const { service, scene } = await aScene();
   await pair(scene, service);

@@ -17,6 +17,7 @@ import {
   sayHowToReply,
   sayOnlyDenied,
 } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type Outbound, callService, networkFailure } from "../outbound.ts";
@@ -147,19 +148,19 @@ function buildMessage(message: QuestionMessage, address: string | undefined): Wi
 }
 
 function howToReply(message: QuestionMessage) {
-  return `↩️ ${sayHowToReply(message).replace(/^Reply/, "Tap, or reply to this message")}`;
+  return `↩️ ${sayHowToReply(message, "reply.tap")}`;
 }
 
 /** One row for each choice, then what else can be done; a link only where Telegram can open it. */
-function keyboardOf({ token, link }: QuestionMessage, choices: ReturnType<typeof choicesOf>) {
+function keyboardOf({ token, link, language }: QuestionMessage, choices: ReturnType<typeof choicesOf>) {
   const rows = choices.map(({ key, label }) => [
     {
       text: cutText(`${key}) ${harmless(label)}`, LABEL_CHARS, countCharacters).text,
       callback_data: `${token}:${key}`,
     },
   ]);
-  const open = link?.startsWith("https://") ? [{ text: "Open", url: link }] : [];
-  return [...rows, [{ text: "I'm on it", callback_data: `${token}:/claim` }, ...open]];
+  const open = link?.startsWith("https://") ? [{ text: tellIn(language, "open"), url: link }] : [];
+  return [...rows, [{ text: tellIn(language, "claim"), callback_data: `${token}:/claim` }, ...open]];
 }
 
 function harmless(text: string) {

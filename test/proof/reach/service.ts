@@ -87,7 +87,7 @@ async function startNtfy(): Promise<ReachService> {
     },
     grab: (mark) => firstButton(shown(mark)),
     responses: () => server.responses().length,
-    problems: server.traffic.problems,
+    problems: server.problems,
     close: () => server.close(),
   };
 }
@@ -126,7 +126,7 @@ async function startWebhook(): Promise<ReachService> {
         .map(({ text }) => text),
     posted: (mark) => ({ different: new Set(about(mark).map(({ id }) => id)).size, all: about(mark).length }),
     responses: () => 0,
-    problems: server.traffic.problems,
+    problems: server.problems,
     close: () => server.close(),
   };
 }

@@ -15,7 +15,7 @@ function keysIn(value: unknown): string[] {
 }
 
 async function asked() {
-  const scene = new Scene();
+  const scene = new Scene({ rules: { addresses: { slack: ["#agents"] } } });
   const run = await scene.startedRun();
   const raw = {
     issueNumber: 123,
