@@ -87,7 +87,7 @@ async function startNtfy(): Promise<ReachService> {
     },
     grab: (mark) => firstButton(shown(mark)),
     responses: () => server.responses().length,
-    problems: server.problems,
+    problems: server.traffic.problems,
     close: () => server.close(),
   };
 }
