@@ -321,7 +321,7 @@ function sayOutcome(question: Question, content: Content, language: Language): s
   }
 }
 
-/** Whom the ask declares for after its deadline. */
+/** The person whom the ask declares for after its deadline. */
 function sayAssignee({ onTimeout: { do: policy, assignTo } }: Question, language: Language) {
   return policy === "escalate" || assignTo === undefined ? [] : [tellIn(language, "assigned", { name: assignTo })];
 }

@@ -362,8 +362,10 @@ test("everybody may look up the names of people, and only an admin their address
   await at.send("PUT", "/api/v1/people/lena", { token: admin, body: lena });
   const listed = async (token: string) => (await at.send("GET", "/api/v1/people", { token })).body.people;
   expect(await listed(admin)).toEqual([expect.objectContaining({ id: "lena", email: "lena@example.org" })]);
-  const nothing = { email: null, slack: null, github: null, quiet: null, language: null };
-  expect(await listed(await at.token())).toEqual([{ id: "lena", name: "Lena", groups: ["ops"], ...nothing }]);
+  const nothing = { email: null, slack: null, github: null, quiet: null, ntfy: null, language: null };
+  expect(await listed(await at.token())).toEqual([
+    { id: "lena", name: "Lena", groups: ["ops"], channels: [], muted: [], away: null, ...nothing },
+  ]);
   const agent = await at.token({ scope: "agent" });
   expect((await at.send("GET", "/api/v1/people", { token: agent })).status).toBe(403);
 });
