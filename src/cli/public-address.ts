@@ -11,13 +11,18 @@ export async function getPublicAddress(context: Context): Promise<string> {
   return publicUrl === undefined ? getServer(context) : publicUrl.replace(/\/+$/, "");
 }
 
-/** The address of the running server; starts one if none runs. */
-export async function getServer(context: Context): Promise<string> {
+/** The address of the running server; refuses if none runs. */
+export async function getRunningServer(context: Context): Promise<string> {
   const found = await findRunningServer(context);
   if (found !== undefined) return found;
-  if (isServiceOff(context.env)) {
-    throw new Refusal("store_unreachable", "No server is running", { hint: "Start it with: askd serve" });
-  }
+  throw new Refusal("store_unreachable", "No server is running", { hint: "Start it with: askd serve" });
+}
+
+/** The address of the running server; starts one if none runs. An agent starts none. */
+export async function getServer(context: Context): Promise<string> {
+  if (isServiceOff(context.env)) return getRunningServer(context);
+  const found = await findRunningServer(context);
+  if (found !== undefined) return found;
   if (!context.isQuiet) context.stderr.write("Starting the server…\n");
   return startServer(context);
 }

@@ -136,6 +136,10 @@ describe("a wrong value", () => {
     ['[notifications]\nterminal_bell = "yes"\n', `notifications.terminal_bell cannot be "yes"; write true or false`],
     ['[notifications]\nquiet_hours = "22-7"\n', 'notifications.quiet_hours cannot be "22-7"; write a part of the day'],
     ['[notifications]\nwebhook_url = "http://example.com"\n', "write an address that starts with https://"],
+    [
+      '[server]\npublic_url = "https://example.com/askd"\n',
+      'server.public_url cannot be "https://example.com/askd"; write an address without a path',
+    ],
     ["[server]\nport = 70000\n", "server.port cannot be 70000; write a whole number from 0 to 65535"],
     ['[store]\nurl = "mysql://db"\n', 'store.url cannot be "mysql://db"; write "sqlite:/<absolute path>"'],
     ['[store]\nurl = "sqlite:askd.db"\n', 'write "sqlite:/<absolute path>"'],

@@ -52,6 +52,20 @@ export function reachOf(values: Values, machine = THIS_MACHINE): ReachChannel[] 
   ];
 }
 
+/** The addresses that a question may name: those that the settings of a channel name themselves. */
+export function addressesOf(values: Values): Record<string, string[]> {
+  const { slack, email, webhook, ntfy } = channelsOf(values);
+  const named: Record<string, readonly string[]> = {
+    slack: slack?.channel === undefined ? [] : [slack.channel],
+    email: email?.to ?? [],
+    webhook: webhook?.url === undefined ? [] : [webhook.url],
+    ntfy: ntfy?.topic === undefined ? [] : [ntfy.topic],
+  };
+  return Object.fromEntries(
+    Object.entries(named).flatMap(([name, list]) => (list.length > 0 ? [[name, [...list]]] : [])),
+  );
+}
+
 /** The settings of each channel, with its secrets unread. */
 export function findChannelSettings(values: Values, env: Env): ChannelSettings {
   const { webhook, ntfy, telegram, apprise } = channelsOf(values);

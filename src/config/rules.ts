@@ -4,7 +4,7 @@ import { parseDuration } from "../core/text/duration.ts";
 import { parseQuietHours } from "../core/people/quiet-hours.ts";
 import { snakeCase } from "../core/api/snake-case.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
-import { reachOf } from "./reach.ts";
+import { addressesOf, reachOf } from "./reach.ts";
 import type { Values } from "./schema.ts";
 
 /** Derives the rules from the configured values. */
@@ -18,6 +18,8 @@ export function rulesOf(values: Values, user?: string): Rules {
     onTimeout: questions.on_timeout ?? base.onTimeout,
     escalation: escalationOf(values),
     remindAt: questions.remind_at ?? base.remindAt,
+    addresses: addressesOf(values),
+    language: values.notifications?.language ?? base.language,
     reach: reachOf(values, { platform: process.platform, user }),
     quietHours: quietHoursOf(values),
     routes: routesOf(values),

@@ -1,3 +1,4 @@
+import { LANGUAGES } from "../core/text/language.ts";
 import { z } from "zod";
 import { toSnakeCase } from "../core/api/snake-case.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
@@ -13,6 +14,7 @@ import {
   flag,
   hours,
   oneOf,
+  origin,
   fraction,
   secretFile,
   section,
@@ -89,6 +91,7 @@ const PersonSection = section(
     ntfy: topic().describe("An ntfy topic of their own"),
     channels: channelNames().describe("The channels that they prefer; they are told in the first that reaches them"),
     muted: channelNames().describe("The channels in which they are not told"),
+    language: oneOf(LANGUAGES).describe("The language of messages to them"),
     quiet_hours: hours().describe("When no message is sent to them, unless the risk is high"),
   },
   "write a table, such as [people.lena]",
@@ -135,6 +138,7 @@ const Notifications = section({
   terminal_bell: flag().describe("Short for channels.terminal.bell"),
   macos_notification: flag().describe("Short for channels.desktop.enabled, on macOS alone"),
   webhook_url: address().describe("Short for channels.webhook.url"),
+  language: oneOf(LANGUAGES).describe("The language of messages to people who chose none"),
   quiet_hours: hours().describe(
     "When nothing rings and no message is sent, by the clock of this machine unless it names a time zone",
   ),
@@ -187,7 +191,7 @@ const Server = section({
     .max(20, "write at most 20 names")
     .describe("Names that the server answers to, besides this machine's own"),
   behind_proxy: flag().describe("A proxy with TLS stands before the server"),
-  public_url: address().describe("The address under which people reach the server; messages link to it"),
+  public_url: origin().describe("The address under which people reach the server; messages link to it"),
 });
 
 const Store = section(

@@ -70,6 +70,17 @@ export function address() {
   return z.string(error).refine(isSafeAddress, error);
 }
 
+/** The address of a server, without a path: its pages are at the root. */
+export function origin() {
+  const error = 'write an address without a path, such as "https://askd.example.com"';
+  return address().refine((given) => isOrigin(given), error);
+}
+
+function isOrigin(given: string) {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  return url !== undefined && url.pathname === "/" && url.search === "" && url.hash === "";
+}
+
 /** A time range such as `22:00-07:00`. */
 export function hours() {
   const error = 'write a part of the day, such as "22:00-07:00" or "22:00-07:00 Europe/Berlin"';

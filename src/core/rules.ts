@@ -1,6 +1,8 @@
+import type { AllowedAddresses } from "./channel/allowed-address.ts";
 import type { AlertRules } from "./stats/alert.ts";
 import type { Route } from "./channel/route.ts";
 import { type Directory, EMPTY_DIRECTORY } from "./people/directory.ts";
+import type { Language } from "./text/language.ts";
 import { parseDuration } from "./text/duration.ts";
 import type { QuietHours } from "./people/quiet-hours.ts";
 import type { EscalationStep, OnTimeout } from "./question/question.ts";
@@ -24,6 +26,10 @@ export interface Rules {
   routes: readonly Route[];
   /** The people and groups of the settings, beside those in the store. */
   directory: Directory;
+  /** The addresses that questions may name, by channel. */
+  addresses: AllowedAddresses;
+  /** The language of messages to people who chose none. */
+  language: Language;
   /** The address under which people reach the server from outside. */
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -84,6 +90,8 @@ export const DEFAULT_RULES: Rules = {
   quietHours: { general: undefined, people: {} },
   routes: [],
   directory: EMPTY_DIRECTORY,
+  addresses: {},
+  language: "en",
   publicUrl: undefined,
   personChannel: false,
   confidence: undefined,

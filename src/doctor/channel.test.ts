@@ -63,7 +63,7 @@ describe("a channel", () => {
     const found = (await new Ward().look()).filter(({ area }) => area === "channels");
     expect(found).toMatchObject([
       { subject: "bell", level: "ok" },
-      { subject: "desktop, github, slack, email, webhook, ntfy, telegram", level: "off" },
+      { subject: "desktop, github, slack, email, webhook, ntfy, telegram, apprise", level: "off" },
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BuiltScene } from "../built.ts";
+import { DesktopSession } from "./desktop-session.ts";
 import { NtfyServer } from "./ntfy-server.ts";
 import { CHAT, TOKEN, TelegramServer } from "./telegram-server.ts";
 
@@ -106,3 +107,49 @@ test("a bad token is said in plain words", async () => {
   expect(stderr).toMatch(/Unauthorized|refuses/);
   expect(stderr).not.toContain("wrongwrong");
 }, 60_000);
+
+test("Telegram without a paired account reaches nobody: ask, status and channels say so, and what to type", async () => {
+  const service = await TelegramServer.start();
+  onTestFinished(() => service.close());
+  const scene = new BuiltScene();
+  const file = join(scene.home, "token");
+  writeFileSync(file, TOKEN, { mode: 0o600 });
+  await scene.type("setup", "telegram", "--token-file", file, "--server", service.base, "--no-test");
+  const nobody = "Nobody is told through Telegram: no account is paired yet. Type: askd setup telegram";
+  const asked = await scene.type("ask", "Deploy?", "-o", "yes", "-o", "no", "--risk", "high");
+  expect(asked.exit).toBe(0);
+  expect(asked.stderr).toContain(nobody);
+  expect(asked.stderr).toContain("nobody can answer it before an account is paired");
+  expect((await scene.type("status")).stderr).toContain(nobody);
+  expect((await scene.type("channels")).stdout.toString()).toContain(nobody);
+  expect(await jsonOf(scene, "channels")).toMatchObject([{ name: "telegram", recipients: 0 }]);
+}, 120_000);
+
+test.each(["http://example.com/hook", "http://127.0.0.1:9/hook", "https://10.0.0.1/hook", "nonsense"])(
+  "setup webhook %s is refused at once, and writes nothing",
+  async (url) => {
+    const scene = new BuiltScene();
+    const { exit, stderr } = await scene.type("setup", "webhook", url);
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(/Nothing would be sent there|This is no address/);
+    expect(await jsonOf(scene, "channels")).toEqual([]);
+  },
+  60_000,
+);
+
+test("a question asked with nothing running is answered by a button on the desktop, as this machine's user", async () => {
+  const session = await DesktopSession.start();
+  onTestFinished(() => session.close());
+  await session.startService();
+  const scene = new BuiltScene();
+  const type = (...argv: string[]) => scene.typeWith(session.env, ...argv);
+  expect((await type("setup", "desktop", "--no-test")).exit).toBe(0);
+  const asked = await type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached");
+  const id = asked.stdout.toString().trim();
+  await expect.poll(() => session.taken().length, WAIT).toBe(1);
+  const [shown] = session.taken();
+  expect(shown).toMatchObject({ title: "Redis or Memcached?" });
+  await session.press(shown?.actions.find(({ label }) => label === "B) Memcached")?.key ?? "");
+  await expect.poll(() => jsonOf(scene, "check", id), WAIT).toMatchObject({ status: "answered", answer: "Memcached" });
+  await expect.poll(() => session.taken().at(-1)?.title, WAIT).toMatch(/^✅ Answered by \S+ \(desktop\): Memcached$/);
+}, 180_000);

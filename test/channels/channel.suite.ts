@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM, type Strength } from "../../src/core/people/actor.ts";
-import type { QuestionId } from "../../src/core/id.ts";
+import { type QuestionId, shortId } from "../../src/core/id.ts";
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from "../../src/core/instant.ts";
 import type { Rules } from "../../src/core/rules.ts";
 import { ADA } from "../builders.ts";
@@ -13,6 +13,31 @@ const SECRET = "hunter2hunter2hunter2";
 const HOSTILE = [
   "<!channel> <@U123> @everyone @here #123 </b><script>alert(1)</script> &amp; <b>",
   "\u202eevil\u202c \u200bzero ]]> %s ${x} {{y}} `code` *bold* _it_",
+];
+
+const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+/** Questions that no button can answer. */
+const KINDS = [
+  {
+    kind: "several items",
+    raw: {
+      items: [
+        { header: "cache", text: "Which cache?", options: ["Redis", "Memcached"] },
+        { header: "ttl", text: "How long?", options: ["1 h", "1 d"] },
+      ],
+    },
+    parts: ["cache: Which cache?", "ttl: How long?", "1A) Redis", "2B) 1 d"],
+  },
+  {
+    kind: "options of which several can be chosen",
+    raw: { items: [{ text: "Which tests?", options: ["unit", "end to end"], multiple: true }] },
+    parts: ["Which tests?", "A) unit", "B) end to end"],
+  },
+  {
+    kind: "answers with a schema",
+    raw: { items: [{ text: "Who is it for?", schema: NAME }] },
+    parts: ["Who is it for?"],
+  },
 ];
 
 /** The abilities of a channel, which decide the cases that apply. */
@@ -167,6 +192,31 @@ export function channelSuite(
       expect(labels()).toEqual([]);
       await scene.engine.undo(id, ADA);
       expect(await shownText()).not.toContain("has just answered");
+    });
+
+    test("a message is in the language of its reader", async () => {
+      scene = await aScene({ language: "de" });
+      const { id } = await asked({ on_timeout: "skip" });
+      expect(await shownText()).toContain("Bis 2026-01-02 12:00 UTC. Danach gilt: Der Lauf überspringt das.");
+      await scene.engine.answer(id, said("2"), ADA);
+      expect(await shownText()).toContain("Beantwortet von ada (cli): Memcached");
+    });
+
+    test.each(KINDS)("$kind are shown wholly, with how to answer them", async ({ raw, parts }) => {
+      const { id } = await asked({ question: undefined, options: undefined, ...raw });
+      const text = await shownText();
+      for (const part of parts) expect(text).toContain(part);
+      expect(text).toMatch(new RegExp(`askd answer ${shortId(id)}|[Rr]eply`));
+      expect(labels()).toEqual([]);
+    });
+
+    test("a veto closes the question for all, and the message says so", async () => {
+      await scene.know("ada");
+      const tool = { name: "Bash", input: { command: "ls" } };
+      const { id } = await asked({ kind: "approval", tool, approvals: { need: 2, from: ["ada", "mika"], veto: true } });
+      await scene.engine.answer(id, said("deny"), ADA);
+      expect(await shownText()).toMatch(/Answered by ada \(cli\): Deny \(veto\)/);
+      expect(labels()).toEqual([]);
     });
 
     test("two questions have two messages", async () => {
@@ -459,6 +509,21 @@ export function channelSuite(
         expect((await scene.engine.read(id)).question).toMatchObject({
           answer: { items: { "1": { values: ["deny"] } } },
         });
+      });
+
+      test("several items and several options are answered in one reply", async () => {
+        listen();
+        for (const [index, words, values] of [
+          [0, "1B 2A", { cache: ["Memcached"], ttl: ["1 h"] }],
+          [1, "A, B", { "1": ["unit", "end to end"] }],
+        ] as const) {
+          const { id } = await asked({ question: undefined, options: undefined, ...KINDS[index]?.raw });
+          await service.say?.(words);
+          await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+          const { question } = await scene.engine.read(id);
+          const items = question.status === "answered" ? Object.values(question.answer.items) : [];
+          expect(items.map((item) => item.values)).toEqual(Object.values(values));
+        }
       });
 
       test("an answer in one's own words", async () => {

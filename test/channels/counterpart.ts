@@ -13,7 +13,7 @@ export interface PlannedFailure {
   retryAfterS?: number;
 }
 
-/** What came to a service, and how it fails. */
+/** Everything that came to a service, and how it fails. */
 export interface Traffic {
   /** Everything that left for the service, as text. */
   everythingSent(): string;

@@ -127,8 +127,10 @@ export class TelegramServer implements Counterpart {
     return Promise.resolve();
   }
 
-  async repeat(): Promise<void> {
-    if (this.#lastAct) this.#again.push(this.#lastAct);
+  /** Brings the last act again, in the same update or in another one. */
+  async repeat({ isRenumbered = false } = {}): Promise<void> {
+    if (this.#lastAct && isRenumbered) this.#updates.push({ ...this.#lastAct, update_id: (this.#updateId += 1) });
+    else if (this.#lastAct) this.#again.push(this.#lastAct);
     this.#wake();
     return Promise.resolve();
   }
@@ -207,7 +209,8 @@ export class TelegramServer implements Counterpart {
     const { text = "", reply_markup: markup } = args;
     if (args.chat_id !== CHAT) return say.refuse(400, "Bad Request: chat not found");
     if (text === "") return say.wrong("message text is empty");
-    if (Array.from(text).length > 4096) return say.wrong("message is too long");
+    // The Bot API counts what is left of a text once its tags are read.
+    if (Array.from("parse_mode" in args ? plain(text) : text).length > 4096) return say.wrong("message is too long");
     const tag = findBadHtml(text);
     if (tag !== undefined && "parse_mode" in args) return say.wrong(`can't parse entities: ${tag}`);
     for (const button of (markup?.inline_keyboard ?? []).flat()) {
@@ -257,15 +260,25 @@ function isMethod(name: string): name is keyof typeof METHODS {
   return Object.hasOwn(METHODS, name);
 }
 
-/** Finds a tag or entity that the Bot API cannot parse. */
+/** Finds a tag or entity that the Bot API cannot parse: unknown, not closed, or inside of code. */
 function findBadHtml(text: string) {
-  const rest = text.replace(/<b>[^<]*<\/b>/g, (bold) => bold.slice(3, -4)).replace(/&(lt|gt|amp|quot);/g, "");
+  const open: string[] = [];
+  for (const [tag, slash, name = ""] of text.matchAll(/<(\/?)(\w+)(?: class="language-[\w+#-]+")?>/g)) {
+    if (!/^(b|pre|code)$/.test(name)) return tag;
+    const isInCode = open.includes("code") || (open.includes("pre") && name !== "code");
+    if (slash === "/" ? open.pop() !== name : isInCode) return tag;
+    if (slash !== "/") open.push(name);
+  }
+  if (open.length > 0) return `<${open.join("><")}>`;
+  const rest = text
+    .replace(/<\/?(?:b|pre|code)(?: class="language-[\w+#-]+")?>/g, "")
+    .replace(/&(lt|gt|amp|quot);/g, "");
   return /[<>&]/.exec(rest)?.[0];
 }
 
 function plain(html: string) {
   return html
-    .replaceAll(/<\/?b>/g, "")
+    .replaceAll(/<\/?(?:b|pre|code)(?: class="language-[\w+#-]+")?>/g, "")
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
     .replaceAll("&amp;", "&");

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import { Scene } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
@@ -6,7 +6,99 @@ import { CHAT, TelegramServer } from "./telegram-server.ts";
 
 const TRAITS = { strength: "person", hasWords: true, hasMentions: true, hasStatuses: true } as const;
 
+const WAIT = { timeout: 10_000 };
+
 channelSuite("Telegram", TRAITS, () => TelegramServer.start());
+
+async function aScene() {
+  const service = await TelegramServer.start();
+  const scene = new Scene({
+    rules: { reach: [service.reach], personChannel: true },
+    openChannel: () => Promise.resolve(service.channel),
+  });
+  onTestFinished(async () => {
+    await scene.engine.stop();
+    await service.close();
+    expect(service.traffic.problems).toEqual([]);
+  });
+  return { service, scene };
+}
+
+async function pair({ engine }: Scene, service: TelegramServer) {
+  const { text: code } = await engine.issueToken({ scope: "login", subject: "mika", grants: "telegram" }, SYSTEM);
+  void engine.work();
+  await service.say(`/start ${code}`);
+}
+
+test("questions that waited before anybody was paired come after pairing, and high risk can be answered there", async () => {
+  const { service, scene } = await aScene();
+  const { question } = await scene.ask({ risk: "high" });
+  await scene.pass(0);
+  expect(service.shown()).toEqual([]);
+  expect(await scene.engine.listChannels()).toMatchObject([{ name: "telegram", recipients: 0 }]);
+  await pair(scene, service);
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  await service.shown()[0]?.buttons[0]?.press();
+  await expect.poll(async () => (await scene.engine.read(question.id)).question.status, WAIT).toBe("answered");
+  expect(await scene.engine.listChannels()).toMatchObject([{ name: "telegram", recipients: 1 }]);
+  expect((await scene.engine.verify()).problems).toEqual([]);
+});
+
+test("a tap and a reply that come again in another update count once, and nobody is told that they are late", async () => {
+  const { service, scene } = await aScene();
+  await pair(scene, service);
+  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  for (const act of [() => service.shown().at(-1)?.buttons[1]?.press(), () => service.say("A")]) {
+    const { question, run } = await scene.ask({ question: `Which? ${String(act)}` });
+    await expect.poll(async () => (await scene.engine.listDeliveries(question.id))[0]?.state, WAIT).toBe("sent");
+    await act();
+    await expect.poll(async () => (await scene.engine.read(question.id)).question.status, WAIT).toBe("answered");
+    await service.repeat({ isRenumbered: true });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types).not.toContain("question.late_reply");
+  }
+  expect(service.responses()).toHaveLength(1);
+});
+
+test("a person reads and is answered in the language of their row", async () => {
+  const { service, scene } = await aScene();
+  await scene.engine.putPerson({ id: "mika", version: 0, groups: [], language: "de" }, SYSTEM);
+  await pair(scene, service);
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("als mika gekoppelt")]);
+  const { question } = await scene.ask({ allow_text: false, risk: "high", options: ["Redis (recommended)", "No"] });
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  const [shown] = service.shown();
+  expect(shown?.text).toContain("A) Redis (empfohlen)");
+  expect(shown?.text).toContain("Tippen Sie, oder antworten Sie auf diese Nachricht mit A, B.");
+  expect(shown?.text).toContain("Hohes Risiko");
+  expect(shown?.buttons.map(({ label }) => label)).toContain("Ich mache das");
+  await service.say("vielleicht");
+  await expect.poll(() => service.responses().at(-1), WAIT).toContain("Antworten Sie mit A, B.");
+  await service.say("Ich mache das");
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("mika kümmert sich darum");
+  await service.shown()[0]?.buttons[0]?.press();
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("Beantwortet von mika (Telegram): Redis");
+  await expect.poll(() => service.notices.at(-1), WAIT).toBe("Danke, Ihre Antwort zählt.");
+  expect((await scene.engine.read(question.id)).question.status).toBe("answered");
+});
+
+test("code is shown as code, and a block that is cut ends before the deadline", async () => {
+  const { service, scene } = await aScene();
+  await pair(scene, service);
+  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  const code = "```ts\nconst a = <T>(b: T) => b && 1;\n```";
+  await scene.ask({ context: `Use \`a<b>\` like this:\n${code}\nor not` });
+  const htmlOf = (count: number) => () =>
+    [...service.messages.values()].filter((each) => !each.isResponse)[count]?.text;
+  await expect
+    .poll(htmlOf(0), WAIT)
+    .toContain(
+      'Use <code>a&lt;b&gt;</code> like this:\n<pre><code class="language-ts">const a = &lt;T&gt;(b: T) =&gt; b &amp;&amp; 1;</code></pre>\nor not',
+    );
+  await scene.ask({ question: "Long?", context: `\`\`\`\n${"x < y\n".repeat(2_000)}\`\`\`` });
+  await expect.poll(htmlOf(1), WAIT).toMatch(/<pre>(x &lt; y\n)+[^<]*…?<\/pre>\s+⏰ By/);
+});
 
 test("an account is paired by a code that works once, and questions come there from then on", async () => {
   const service = await TelegramServer.start();

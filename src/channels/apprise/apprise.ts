@@ -1,6 +1,7 @@
 import type { Channel, ChannelResult, WireMessage } from "../../core/channel/channel.ts";
 import type { AppriseSettings } from "../../core/channel/channel-settings.ts";
 import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Outbound } from "../outbound.ts";
@@ -52,13 +53,13 @@ function fitBody(message: QuestionMessage) {
       foreign: plain,
       hasContext: false,
       hasTitle: true,
-      how: `Answer with: askd answer ${message.shortId} …`,
+      how: `${tellIn(message.language, "how.command", { id: message.shortId })} …`,
     },
   );
 }
 
 function buildMessage(message: QuestionMessage) {
-  const title = message.isOpen ? `Question of run ${message.about}` : "Question closed";
+  const title = tellIn(message.language, message.isOpen ? "question.of" : "closed", { about: message.about });
   return {
     title: cutText(plain(title), TITLE_CHARS, countCharacters).text,
     body: fitBody(message).text,

@@ -1,6 +1,7 @@
 import type { Channel, InboundBatch, WireMessage } from "../../core/channel/channel.ts";
 import type { DesktopSettings } from "../../core/channel/channel-settings.ts";
 import { type QuestionMessage, choicesOf, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Outbound } from "../outbound.ts";
 import { LinuxNotifier } from "./linux.ts";
@@ -34,7 +35,15 @@ export function desktopChannel({ platform, env }: DesktopSettings, outbound: Out
       return notifier.repeat(outside, { ...readWire(wire), title: cutText(title, TITLE_CHARS, countCharacters).text });
     },
     respond: (_respondTo, text) =>
-      notifier.show({ title: "askd", body: text, urgency: "low", group: "", buttons: [], link: undefined }),
+      notifier.show({
+        title: "askd",
+        body: text,
+        urgency: "low",
+        group: "",
+        buttons: [],
+        link: undefined,
+        openLabel: "",
+      }),
     verify: () => notifier.verify(),
     ...(notifier.isHeard && { isHeard: (outside: string) => notifier.isHeard?.(outside) ?? Promise.resolve(true) }),
     ...(notifier.presses && { listen: (_cursor: string | undefined, signal: AbortSignal) => listen(notifier, signal) }),
@@ -76,6 +85,7 @@ function buildNotification(message: QuestionMessage, strength: Channel["strength
         label: cutText(`${key}) ${makeVisible(label)}`, LABEL_CHARS, countCharacters).text,
       })),
     link: message.link,
+    openLabel: tellIn(message.language, "open"),
   };
 }
 

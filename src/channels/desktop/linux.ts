@@ -101,10 +101,10 @@ export class LinuxNotifier implements Notifier {
     }
   }
 
-  async #notify(bus: Dbus, replaces: number, { title, body, urgency, group, buttons, link }: Notification) {
+  async #notify(bus: Dbus, replaces: number, { title, body, urgency, group, buttons, link, openLabel }: Notification) {
     const abilities = await findAbilities(bus);
     const actions = [
-      ...(link === undefined ? [] : [OPEN, "Open"]),
+      ...(link === undefined ? [] : [OPEN, openLabel]),
       ...buttons.flatMap(({ key, label }) => [key, label]),
     ];
     const [id] = await callService(bus, "Notify", [

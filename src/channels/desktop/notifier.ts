@@ -11,6 +11,8 @@ export interface Notification {
   buttons: ReadonlyArray<{ key: string; label: string }>;
   /** The address that a click on the notification opens. */
   link: string | undefined;
+  /** The words for opening it. */
+  openLabel: string;
 }
 
 /** A person pressed a button of a notification. */

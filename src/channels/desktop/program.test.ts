@@ -27,6 +27,7 @@ const NOTIFICATION: Notification = {
   group: "q_1",
   buttons: [],
   link: "https://askd.example.com/q/q_1",
+  openLabel: "Open",
 };
 const WIRE = { ...NOTIFICATION };
 

@@ -10,6 +10,7 @@ import {
   cutText,
   fitText,
 } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type Outbound, type ServiceReply, callService, networkFailure } from "../outbound.ts";
 import { readJsonLines } from "./json-lines.ts";
@@ -97,7 +98,7 @@ function fitMessage(message: QuestionMessage) {
     foreign: makeVisible,
     hasContext: false,
     hasTitle: isClosed,
-    how: `Or answer with: askd answer ${message.shortId}`,
+    how: tellIn(message.language, "how.also", { id: message.shortId }),
   });
 }
 
@@ -121,8 +122,8 @@ function buildMessage(message: QuestionMessage, place: ButtonPlace): WireMessage
 }
 
 /** ntfy shows three buttons: as many choices as fit beside the link, if all fit or the link leads to the others. */
-function actionsOf({ link, token }: QuestionMessage, choices: readonly Choice[], place: ButtonPlace) {
-  const open = link === undefined ? [] : [{ action: "view", label: "Open", url: link }];
+function actionsOf({ link, token, language }: QuestionMessage, choices: readonly Choice[], place: ButtonPlace) {
+  const open = link === undefined ? [] : [{ action: "view", label: tellIn(language, "open"), url: link }];
   const buttons = choices.slice(0, MOST_ACTIONS - open.length).map(({ key, label }) => ({
     action: "http",
     label: cutText(`${key}) ${makeVisible(label)}`, LABEL_CHARS, countCharacters).text,

@@ -17,10 +17,12 @@ import {
   sayHowToReply,
   sayOnlyDenied,
 } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type Outbound, callService, networkFailure } from "../outbound.ts";
 import { type TelegramFailure, judgeFailure } from "./failure.ts";
+import { escapeHtml, formatHtml } from "./html.ts";
 
 const TEXT_CHARS = 4_096;
 const NOTICE_CHARS = 200;
@@ -28,7 +30,6 @@ const LABEL_CHARS = 40;
 /** How long the server may wait for an update before it answers with none. */
 const POLL_S = 50;
 const POLL_TIMEOUT_MS = (POLL_S + 15) * 1000;
-const BOLD_CHARS = "<b></b>".length;
 
 const Envelope = z.object({
   ok: z.boolean(),
@@ -121,7 +122,7 @@ function caller({ url, readToken }: TelegramSettings, outbound: Outbound): Call 
 function fitMessage(message: QuestionMessage) {
   const fit = (how: string) =>
     fitText(message, {
-      limit: TEXT_CHARS - BOLD_CHARS,
+      limit: TEXT_CHARS,
       count: (part) => countCharacters(escapeHtml(part)),
       foreign: harmless,
       hasContext: true,
@@ -135,12 +136,11 @@ function fitMessage(message: QuestionMessage) {
 
 function buildMessage(message: QuestionMessage, address: string | undefined): WireMessage {
   const { text, isWhole } = fitMessage(message);
-  const [first = "", ...rest] = text.split("\n");
   const choices = choicesOf(message, { isWhole, strength: "person" });
   const keyboard = message.isOpen ? keyboardOf(message, choices) : [];
   return {
     chat_id: address === undefined ? undefined : Number(address),
-    text: [`<b>${escapeHtml(first)}</b>`, ...rest.map(escapeHtml)].join("\n"),
+    text: formatHtml(text),
     parse_mode: "HTML",
     link_preview_options: { is_disabled: true },
     ...(keyboard.length === 0 ? {} : { reply_markup: { inline_keyboard: keyboard } }),
@@ -148,27 +148,23 @@ function buildMessage(message: QuestionMessage, address: string | undefined): Wi
 }
 
 function howToReply(message: QuestionMessage) {
-  return `↩️ ${sayHowToReply(message).replace(/^Reply/, "Tap, or reply to this message")}`;
+  return `↩️ ${sayHowToReply(message, "reply.tap")}`;
 }
 
 /** One row for each choice, then what else can be done; a link only where Telegram can open it. */
-function keyboardOf({ token, link }: QuestionMessage, choices: ReturnType<typeof choicesOf>) {
+function keyboardOf({ token, link, language }: QuestionMessage, choices: ReturnType<typeof choicesOf>) {
   const rows = choices.map(({ key, label }) => [
     {
       text: cutText(`${key}) ${harmless(label)}`, LABEL_CHARS, countCharacters).text,
       callback_data: `${token}:${key}`,
     },
   ]);
-  const open = link?.startsWith("https://") ? [{ text: "Open", url: link }] : [];
-  return [...rows, [{ text: "I'm on it", callback_data: `${token}:/claim` }, ...open]];
+  const open = link?.startsWith("https://") ? [{ text: tellIn(language, "open"), url: link }] : [];
+  return [...rows, [{ text: tellIn(language, "claim"), callback_data: `${token}:/claim` }, ...open]];
 }
 
 function harmless(text: string) {
   return neutraliseMentions(makeVisible(text));
-}
-
-function escapeHtml(text: string) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 function plainText(text: string) {
@@ -227,11 +223,12 @@ async function* listen(call: Call, cursor: string | undefined, signal: AbortSign
   }
 }
 
-function replyOf({ update_id: id, message, callback_query: tap }: Update): Reply[] {
+/** An act is known by its own id: Telegram may bring it again in another update. */
+function replyOf({ message, callback_query: tap }: Update): Reply[] {
   if (tap) {
     const [token = "", ...words] = (tap.data ?? "").split(":");
     const text = words.join(":");
-    const reply = { key: String(id), from: String(tap.from.id), token, text };
+    const reply = { key: `tap:${tap.id}`, from: String(tap.from.id), token, text };
     return text === "" ? [] : [{ ...reply, respondTo: `tap ${tap.id}`, expectsResponse: true }];
   }
   if (!message?.from || !isPrivate(message) || !message.reply_to_message || !message.text) return [];
@@ -239,7 +236,7 @@ function replyOf({ update_id: id, message, callback_query: tap }: Update): Reply
   const outside = `${chat.id}:${answered.message_id}`;
   return [
     {
-      key: String(id),
+      key: `message:${chat.id}:${message.message_id}`,
       from: String(message.from.id),
       outside,
       text,

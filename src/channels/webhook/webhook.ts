@@ -1,6 +1,7 @@
 import type { Channel, ChannelResult, WireMessage } from "../../core/channel/channel.ts";
 import type { WebhookFormat, WebhookSettings } from "../../core/channel/channel-settings.ts";
 import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { instant } from "../../core/instant.ts";
 import { type Option, hashText } from "../../core/question/content.ts";
 import { signWebhook } from "../../core/question/callback.ts";
@@ -122,9 +123,9 @@ function fitted(format: WebhookFormat, message: QuestionMessage) {
     foreign,
     hasContext: false,
     hasTitle: true,
-    how: `Answer with: askd answer ${message.shortId} …`,
+    how: `${tellIn(message.language, "how.command", { id: message.shortId })} …`,
   });
-  const title = message.isOpen ? "❓ Agent question" : "";
+  const title = message.isOpen ? `❓ ${tellIn(message.language, "question")}` : "";
   return { text: cutText([title, text].filter(Boolean).join("\n"), LIMITS[format], countCharacters).text, isWhole };
 }
 

@@ -24,6 +24,7 @@ export const ChannelView = z.object({
   last_failure: z.object({ why: z.string(), at: Instant }).nullable(),
   waiting: z.int(),
   listened_until: MaybeInstant,
+  recipients: z.int().nullable(),
 });
 export type ChannelView = z.infer<typeof ChannelView>;
 
@@ -89,12 +90,20 @@ export function viewDelivery({
 }
 
 /** A channel as programs see it. */
-export function viewChannel({ name, lastSentAt, lastFailure, waiting, listenedUntil }: ChannelState): ChannelView {
+export function viewChannel({
+  name,
+  lastSentAt,
+  lastFailure,
+  waiting,
+  listenedUntil,
+  recipients,
+}: ChannelState): ChannelView {
   return {
     name,
     last_sent_at: lastSentAt ?? null,
     last_failure: lastFailure ?? null,
     waiting,
     listened_until: listenedUntil ?? null,
+    recipients: recipients ?? null,
   };
 }

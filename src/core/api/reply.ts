@@ -79,6 +79,7 @@ const PersonView = z.object({
   channels: z.array(z.string()),
   muted: z.array(z.string()),
   away: z.object({ until: MaybeInstant, delegate: MaybeText }).nullable(),
+  language: MaybeText,
 });
 const VerifiedView = z.object({ runs: z.int(), events: z.int(), seals: z.int(), problems: z.array(z.string()) });
 
@@ -237,5 +238,6 @@ export function viewPerson(person: Person): z.infer<typeof PersonView> {
     channels: person.channels ?? [],
     muted: person.muted ?? [],
     away: person.away ? { until: person.away.until ?? null, delegate: person.away.delegate ?? null } : null,
+    language: person.language ?? null,
   };
 }

@@ -3,12 +3,17 @@ import type { Job } from "../run/job.ts";
 import type { Person } from "../people/person.ts";
 import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
 import type { Rules } from "../rules.ts";
-import type { EventType } from "../trail/event.ts";
+import { type EventType, questionEvent } from "../trail/event.ts";
 import { deliverJob, deliveryEntry, newDelivery } from "./delivery.ts";
 import { type Target, delegatesOf, targetsOf } from "./target.ts";
 
 /** Events after which somebody new may have to be told. */
-const REACHING: ReadonlySet<EventType> = new Set(["question.asked", "question.escalated", "question.assigned"]);
+const REACHING: ReadonlySet<EventType> = new Set([
+  "question.asked",
+  "question.announced",
+  "question.escalated",
+  "question.assigned",
+]);
 /** Events that change what a message shows. */
 const SHOWN: ReadonlySet<EventType> = new Set([
   ...REACHING,
@@ -77,6 +82,8 @@ export function announce(changes: Changes, at: AnnounceContext): Changes {
 
 /** The recipients whom a decision names: for an answer, or for the outcome if the ask declares whom to tell of it. */
 function newlyTold(question: Question, types: readonly EventType[], at: AnnounceContext): Target[] {
+  // Pairing an account tells its owner; everybody else has the question already.
+  if (types.includes("question.announced")) return missingTargets(question, at);
   if (isReaching(question, types)) return targetsOf(question, at);
   if (isPending(question)) return [];
   const { do: policy, notifyChannel, assignTo } = question.onTimeout;
@@ -99,6 +106,20 @@ function withDelegates(question: Question, { people = [], now }: AnnounceContext
 /** A message is there: its recipient is reminded of it. */
 function calledAgain(ref: DeliveryRef): DeliveryRef {
   return { ...ref, calls: (ref.calls ?? 0) + 1 };
+}
+
+/** Decides that a question also goes to people who can be reached since it was asked; nothing if there are none. */
+export function announceAgain(question: Question, at: DecisionContext, people: readonly Person[]): Changes {
+  const missing = isPending(question) ? missingTargets(question, { ...at, people }) : [];
+  if (missing.length === 0) return {};
+  const channel = [...new Set(missing.map((target) => target.channel))].join(", ");
+  return { questions: [question], events: [questionEvent("announced", question, question, at, { channel })] };
+}
+
+/** The recipients of a question that have no delivery yet. */
+function missingTargets(question: Question, at: AnnounceContext) {
+  const known = question.deliveries ?? [];
+  return targetsOf(question, at).filter((target) => !known.some((ref) => isSame(ref, target)));
 }
 
 /** The channels that a question names and in which nobody is told, with the reason. */

@@ -41,6 +41,8 @@ export const ChannelState = z.object({
   waiting: z.int(),
   /** Until when a process has promised to listen for replies. */
   listenedUntil: Instant.optional(),
+  /** How many people have an address there, for a channel that sends to people. */
+  recipients: z.int().optional(),
 });
 export type ChannelState = z.infer<typeof ChannelState>;
 

@@ -8,19 +8,25 @@ import { isDenial } from "../question/approval.ts";
 import { type Content, type Item, type Option, titleOf } from "../question/content.ts";
 import { type Question, findAnswer, isPending } from "../question/question.ts";
 import { ALLOW_CHANGED } from "../question/run-permission.ts";
-import { describePolicy } from "../question/timeout.ts";
+import { nextPolicy } from "../question/timeout.ts";
+import type { TimeoutPolicy } from "../question/timeout-policy.ts";
 import type { Rules } from "../rules.ts";
 import { redactor } from "../secret/redact.ts";
+import type { Language } from "../text/language.ts";
 import { unreachable } from "../unreachable.ts";
+import { tellIn } from "./message-words.ts";
 
 /** The longest line about the run, a name or an outcome. */
 const LINE_CHARS = 300;
 const CUT = "…";
+const FENCE_END = "\n```";
 
 /** Everything a message may show about a question, redacted and in words, before it is fitted to a channel. */
 export interface QuestionMessage {
   questionId: string;
   shortId: string;
+  /** The language of its reader. */
+  language: Language;
   /** The text that buttons carry. */
   token: string;
   kind: Question["kind"];
@@ -48,7 +54,12 @@ export interface QuestionMessage {
 }
 
 /** Builds the message of a question as it is now. It has no clock in it: the same question is the same message. */
-export function questionMessage(read: QuestionSnapshot, token: string, rules: Rules): QuestionMessage {
+export function questionMessage(
+  read: QuestionSnapshot,
+  token: string,
+  rules: Rules,
+  language: Language = rules.language,
+): QuestionMessage {
   const { question, run, content } = read;
   const clean = redactor([], rules.redact);
   const shared: Content = { ...content, ...content.shared };
@@ -65,18 +76,19 @@ export function questionMessage(read: QuestionSnapshot, token: string, rules: Ru
   return {
     questionId: question.id,
     shortId: shortId(question.id),
+    language,
     token,
     kind: question.kind,
     risk: question.risk,
     isOpen: isPending(question) && question.settling === undefined,
     isRedacted: content.shared !== undefined,
     title: titleOf(shared),
-    outcome: optionalLine(sayOutcome(question, shared), line),
+    outcome: optionalLine(sayOutcome(question, shared, language), line),
     items,
     context: shared.context,
     about: line(about.join(" · ")),
-    notes: isPending(question) ? notesOf(question).map(line) : [],
-    deadline: isPending(question) ? optionalLine(sayDeadline(question, shared), line) : undefined,
+    notes: isPending(question) ? notesOf(question, language).map(line) : [],
+    deadline: isPending(question) ? optionalLine(sayDeadline(question, shared, language), line) : undefined,
     dueAt: isPending(question) ? question.dueAt : undefined,
     allowText: items.every(({ allowText }) => allowText),
     denials: new Set(
@@ -122,12 +134,18 @@ export function fitText(message: QuestionMessage, options: FitOptions): FittedTe
     ...(message.outcome === undefined ? [] : [foreign(message.outcome)]),
     ...questionParts(message, options),
     ...(showsContext && message.isOpen ? [foreign(message.context ?? "")] : []),
-    ...(message.isOpen ? [optionLines(message.items).map(foreign).join("\n")] : []),
+    ...(message.isOpen ? [optionLines(message).map(foreign).join("\n")] : []),
   ].filter((part) => part.trim() !== "");
-  const room = limit - count(end) - count("\n\n");
+  const room = limit - count(end) - count("\n\n") - count(FENCE_END);
   const body = cutText(parts.join("\n\n"), room, count);
-  const text = [body.text, end].filter((part) => part !== "").join("\n\n");
+  const text = [closeFence(body.text), end].filter((part) => part !== "").join("\n\n");
   return { text, isWhole: !body.isCut && !message.isRedacted };
+}
+
+/** Ends a block of code that was cut, or that nobody ended, so that what follows is no part of it. */
+function closeFence(text: string) {
+  const fences = text.match(/^```/gm)?.length ?? 0;
+  return fences % 2 === 0 ? text : `${text}${FENCE_END}`;
 }
 
 function questionParts({ items, title, isOpen }: QuestionMessage, { hasTitle, foreign }: FitOptions) {
@@ -139,15 +157,17 @@ function questionParts({ items, title, isOpen }: QuestionMessage, { hasTitle, fo
   return isInTitle ? [] : [foreign(whole)];
 }
 
-function optionLines(items: readonly Item[]) {
+function optionLines({ items, language }: QuestionMessage) {
   const isOne = items.length === 1;
   return items.flatMap((item, index) =>
-    item.options.map((option) => `${isOne ? "" : `${index + 1}`}${option.key.toUpperCase()}) ${sayOption(option)}`),
+    item.options.map(
+      (option) => `${isOne ? "" : `${index + 1}`}${option.key.toUpperCase()}) ${sayOption(option, language)}`,
+    ),
   );
 }
 
-function sayOption({ label, description, recommended }: Option) {
-  return `${label}${recommended ? " (recommended)" : ""}${description === undefined ? "" : ` - ${description}`}`;
+function sayOption({ label, description, recommended }: Option, language: Language) {
+  return `${label}${recommended ? ` ${tellIn(language, "recommended")}` : ""}${description === undefined ? "" : ` - ${description}`}`;
 }
 
 function endLines({ about, notes, deadline, isOpen, link }: QuestionMessage, { foreign, how }: FitOptions) {
@@ -160,35 +180,41 @@ function endLines({ about, notes, deadline, isOpen, link }: QuestionMessage, { f
   ];
 }
 
-/** How people answer by replying in the channel. */
-export function sayHowToReply({ items, allowText, shortId: id }: QuestionMessage): string {
+/** How people answer by replying in the channel, or also by tapping. */
+export function sayHowToReply(
+  { items, allowText, shortId: id, language }: QuestionMessage,
+  by: "reply" | "reply.tap" = "reply",
+): string {
   const [first] = items;
-  if (items.length > 1) return "Reply with all answers, like: 1A 2B";
-  if (first?.schema !== undefined) return `Answer with: askd answer ${id}`;
-  const keys = (first?.options ?? []).map(({ key }) => key.toUpperCase());
-  if (keys.length === 0) return "Reply with your answer.";
-  const named = keys.length <= 5 ? keys.join(", ") : `${keys[0] ?? ""} to ${keys.at(-1) ?? ""}`;
-  const several = first?.multiple ? " (several: A,B)" : "";
-  return `Reply with ${named}${several}${allowText ? ", or in your own words" : ""}.`;
+  const reply = tellIn(language, by);
+  if (items.length > 1) return tellIn(language, "how.items", { reply });
+  if (first?.schema !== undefined) return tellIn(language, "how.command", { id });
+  const all = (first?.options ?? []).map(({ key }) => key.toUpperCase());
+  if (all.length === 0) return tellIn(language, "how.words", { reply });
+  const named =
+    all.length <= 5 ? all.join(", ") : tellIn(language, "to", { first: all[0] ?? "", last: all.at(-1) ?? "" });
+  const keys = first?.multiple ? `${named} ${tellIn(language, "several")}` : named;
+  return tellIn(language, allowText ? "how.keys.words" : "how.keys", { reply, keys });
 }
 
 /** The replies that are left where a message does not show everything that it would allow. */
-export function sayOnlyDenied({ items: [item], denials, shortId: id }: QuestionMessage): string {
+export function sayOnlyDenied({ items: [item], denials, shortId: id, language }: QuestionMessage): string {
   const keys = (item?.options ?? []).filter(({ value }) => denials.has(value)).map(({ key }) => key.toUpperCase());
-  return `Not all of it is shown here: reply with ${keys.join(", ")} to deny it, or allow it with: askd answer ${id}`;
+  return tellIn(language, "how.denied", { keys: keys.join(", "), id });
 }
 
 /** A message that only tests whether a channel works. */
-export function testMessage(): QuestionMessage {
+export function testMessage(language: Language = "en"): QuestionMessage {
   return {
     questionId: "test",
     shortId: "test",
+    language,
     token: "",
     kind: "question",
     risk: "low",
     isOpen: false,
     isRedacted: false,
-    title: "This is a test: questions of your agents come this way.",
+    title: tellIn(language, "test"),
     outcome: undefined,
     items: [],
     context: undefined,
@@ -203,8 +229,12 @@ export function testMessage(): QuestionMessage {
 }
 
 /** The text of a reminder. */
-export function sayReminder({ title, deadline, notes }: QuestionMessage, count: number): string {
-  return [`🔔 Reminder ${count}: ${title}`, ...notes, ...(deadline === undefined ? [] : [deadline])].join("\n");
+export function sayReminder({ title, deadline, notes, language }: QuestionMessage, count: number): string {
+  return [
+    tellIn(language, "reminder", { n: count, title }),
+    ...notes,
+    ...(deadline === undefined ? [] : [deadline]),
+  ].join("\n");
 }
 
 /** One choice that a button offers. */
@@ -261,61 +291,80 @@ export function countBytes(text: string): number {
 }
 
 /** How a question ended, with who and where; or that an answer is about to count. */
-export function sayOutcome(question: Question, content: Content): string | undefined {
+function sayOutcome(question: Question, content: Content, language: Language): string | undefined {
   const answer = findAnswer(question);
+  const say = (given: NonNullable<typeof answer>) => ({
+    who: saidBy(given.by),
+    answer: answerWords(given, content, language),
+  });
   switch (question.status) {
     case "pending": {
       const given = question.settling?.answer;
-      return given && `⏳ ${saidBy(given.by)} has just answered: ${answerWords(given, content)}`;
+      return given && tellIn(language, "settling", say(given));
     }
     case "answered": {
-      const tally = answer && findTally(question, answer);
-      const votes = tally ? ` (${tally.isVeto ? "veto" : `${tally.votes.length} of ${tally.need}`})` : "";
-      if (answer?.policy !== undefined)
-        return `✅ Answered by policy ${answer.policy}: ${answerWords(answer, content)}`;
-      return answer && `✅ Answered by ${saidBy(answer.by)}: ${answerWords(answer, content)}${votes}`;
+      if (!answer) return undefined;
+      const { policy } = answer;
+      if (policy !== undefined) return tellIn(language, "answered.policy", { policy, ...say(answer) });
+      return [tellIn(language, "answered", say(answer)), ...votesOf(question, answer, language)].join(" ");
     }
     case "timeout":
-      if (question.forced)
-        return `✅ Answered late by ${saidBy(question.forced.answer.by)}: ${answerWords(question.forced.answer, content)}`;
-      return `⌛ Nobody answered in time; the run ${describePolicy({ ...question, onTimeout: { ...question.onTimeout, do: question.policy } })}.${sayAssignee(question)}`;
+      if (question.forced) return tellIn(language, "answered.late", say(question.forced.answer));
+      return [
+        tellIn(language, "timeout", { then: sayThen(question, question.policy, undefined, language) }),
+        ...sayAssignee(question, language),
+      ].join(" ");
     case "cancelled":
-      return `🚫 Cancelled by ${saidBy(question.cancelledBy)}: ${question.reason}`;
+      return tellIn(language, "cancelled", { who: saidBy(question.cancelledBy), reason: question.reason });
     default:
       return unreachable(question);
   }
 }
 
 /** The person whom the ask declares for after its deadline. */
-function sayAssignee({ onTimeout: { do: policy, assignTo } }: Question) {
-  return policy === "escalate" || assignTo === undefined ? "" : ` For ${assignTo} now.`;
+function sayAssignee({ onTimeout: { do: policy, assignTo } }: Question, language: Language) {
+  return policy === "escalate" || assignTo === undefined ? [] : [tellIn(language, "assigned", { name: assignTo })];
+}
+
+function votesOf(question: Question, answer: NonNullable<ReturnType<typeof findAnswer>>, language: Language) {
+  const tally = findTally(question, answer);
+  if (!tally) return [];
+  if (tally.isVeto) return [tellIn(language, "veto")];
+  return [tellIn(language, "votes", { n: tally.votes.length, need: tally.need })];
 }
 
 function saidBy(by: Actor) {
   return `${actorName(by)} (${channelName(by.channel)})`;
 }
 
-function answerWords(answer: NonNullable<ReturnType<typeof findAnswer>>, content: Content) {
-  if (answer.outcome === "decide") return "you decide";
-  if (answer.outcome === "clarify") return `asked back: ${answer.note ?? ""}`;
+function answerWords(answer: NonNullable<ReturnType<typeof findAnswer>>, content: Content, language: Language) {
+  if (answer.outcome === "decide") return tellIn(language, "decide");
+  if (answer.outcome === "clarify") return tellIn(language, "clarify", { note: answer.note ?? "" });
   return `${answerText(content, answer.items)}${answer.note === undefined ? "" : ` (${answer.note})`}`;
 }
 
-function notesOf(question: Question): string[] {
+function notesOf(question: Question, language: Language): string[] {
   const { claim, approvals, votes, escalated, to, risk, delegates = [] } = question;
+  const escalation = to.length > 0 ? "note.escalated.to" : "note.escalated";
   return [
-    ...(risk === "high" ? ["⚠️ High risk"] : []),
-    ...(claim ? [`👀 ${actorName(claim.by)} is on it`] : []),
-    ...(escalated > 0 ? [`⤴️ Escalated${to.length > 0 ? ` to ${to.join(", ")}` : ""}`] : []),
-    ...delegates.map(({ person, delegate }) => `🏖 ${person} is away; ${delegate} gets it too`),
-    ...(approvals.need > 1 ? [`🗳 ${votes.length} of ${approvals.need} have voted`] : []),
+    ...(risk === "high" ? [tellIn(language, "note.risk")] : []),
+    ...(claim ? [tellIn(language, "note.claim", { name: actorName(claim.by) })] : []),
+    ...(escalated > 0 ? [tellIn(language, escalation, { names: to.join(", ") })] : []),
+    ...delegates.map((each) => tellIn(language, "note.away", each)),
+    ...(approvals.need > 1 ? [tellIn(language, "note.votes", { n: votes.length, need: approvals.need })] : []),
   ];
 }
 
-function sayDeadline(question: Question, content: Content) {
+function sayDeadline(question: Question, content: Content, language: Language) {
   if (question.dueAt === undefined) return undefined;
   const label = content.items[0]?.options.find(({ value }) => value === question.onTimeout.answer)?.label;
-  return `⏰ By ${sayUtc(question.dueAt)}, then it ${describePolicy(question, label)}.`;
+  const then = sayThen(question, nextPolicy(question), label, language);
+  return tellIn(language, "deadline", { time: sayUtc(question.dueAt), then });
+}
+
+/** The words for what the run does when nobody answers. */
+function sayThen({ onTimeout }: Question, policy: TimeoutPolicy, label: string | undefined, language: Language) {
+  return tellIn(language, `then.${policy}`, { answer: label ?? onTimeout.answer ?? "" });
 }
 
 function sayUtc(at: Instant) {

@@ -7,9 +7,9 @@ import { parseDuration } from "../text/duration.ts";
 /** The act that a reply asks for. */
 export type ReplyAct = { do: "answer"; input: AnswerInput } | { do: "claim" } | { do: "snooze"; ms: number };
 
-const CLAIM = /^(?:\/claim|claim|i['’]?m on it)[.!]?$/i;
+const CLAIM = /^(?:\/claim|claim|i['’]?m on it|ich mache das)[.!]?$/i;
 const SNOOZE = /^(?:\/snooze|snooze)(?:\s+(\d+\s*[smhd]))?[.!]?$/i;
-const DECIDE = /^(?:\/decide|you decide)[.!]?$/i;
+const DECIDE = /^(?:\/decide|you decide|entscheide selbst)[.!]?$/i;
 const CLARIFY = /^(?:\/ask|\?)\s*(\S[\s\S]*)$/i;
 
 /**

@@ -58,6 +58,11 @@ export function delegatesOf(
   });
 }
 
+/** Says whether a person on the list has an address in a channel that sends to people. */
+export function isReachable(person: Person, channel: string): boolean {
+  return !person.removed && findAddress(person, channel) !== undefined;
+}
+
 /** The address of a person in a channel that sends to people. */
 export function findAddress(person: Person, channel: string): string | undefined {
   if (channel === "telegram") return person.telegram;

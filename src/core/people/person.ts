@@ -4,6 +4,7 @@ import type { Changes, Entry } from "../changes.ts";
 import { Instant } from "../instant.ts";
 import { PersonalQuietHours } from "./quiet-hours.ts";
 import { Refusal } from "../refusal.ts";
+import { LANGUAGES } from "../text/language.ts";
 import { quoteLine, quoteName } from "../text/foreign-text.ts";
 import { findNearest } from "../text/nearest.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
@@ -40,6 +41,8 @@ export const Person = z.object({
   muted: ChannelNames.optional(),
   /** They are away: until when, and who gets their questions meanwhile. */
   away: Away.optional(),
+  /** The language of messages to them. */
+  language: z.enum(LANGUAGES).optional(),
   /** Removed: no longer listed or notified; the trail still names them. */
   removed: z.literal(true).optional(),
 });

@@ -1,3 +1,4 @@
+import { allowAddresses } from "../channel/allowed-address.ts";
 import { lookCommand, requireAccess } from "../people/access.ts";
 import { plainAnswerInput } from "../answer/answer-input.ts";
 import { fingerprintOf } from "./approval.ts";
@@ -233,7 +234,7 @@ function newQuestion(
     onTimeout,
     escalated: 0,
     accepts: input.accepts,
-    notify: routed.notify,
+    notify: allowAddresses(routed.notify, at.rules.addresses),
     route: routed.route,
     to: routed.to,
     issue: input.issue ?? run.issue,

@@ -89,6 +89,8 @@ export const NotifyTarget = z.object({
   channel: z.string(),
   address: z.string().optional(),
   mention: z.array(z.string()).optional(),
+  /** The asker gave an address that the settings do not allow. */
+  isAddressIgnored: z.literal(true).optional(),
 });
 export type NotifyTarget = z.infer<typeof NotifyTarget>;
 

@@ -76,7 +76,7 @@ export function remind(read: QuestionSnapshot, at: DecisionContext): Changes {
 }
 
 /** Describes what happens at the deadline: `uses "Redis"`, `skips`. */
-export function describePolicy(question: Pick<Question, "onTimeout" | "escalated">, defaultLabel?: string): string {
+export function describePolicy(question: PolicyFields, defaultLabel?: string): string {
   const words: Record<TimeoutPolicy, string> = {
     wait: "keeps waiting",
     proceed: "goes on by its own judgment",
@@ -86,9 +86,15 @@ export function describePolicy(question: Pick<Question, "onTimeout" | "escalated
     fail: "fails",
     defer: "is set aside",
   };
-  const { onTimeout, escalated } = question;
+  return words[nextPolicy(question)];
+}
+
+type PolicyFields = Pick<Question, "onTimeout" | "escalated">;
+
+/** The policy that the next deadline applies. */
+export function nextPolicy({ onTimeout, escalated }: PolicyFields): TimeoutPolicy {
   const isLast = onTimeout.do === "escalate" && onTimeout.steps?.[escalated] === undefined;
-  return words[isLast ? (onTimeout.then ?? "fail") : onTimeout.do];
+  return isLast ? (onTimeout.then ?? "fail") : onTimeout.do;
 }
 
 function currentPolicy(question: PendingQuestion): Exclude<TimeoutPolicy, "escalate"> | EscalationStep {

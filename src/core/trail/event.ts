@@ -11,6 +11,7 @@ const QUESTION_EVENTS = [
   "asked",
   "held",
   "parked",
+  "announced",
   "notified",
   "delivery_failed",
   "reminded",

@@ -55,8 +55,8 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     if ("why" in opened) return fail(task, opened);
     const { channel } = opened;
     const { read, delivery } = task;
-    const message = questionMessage(read, delivery.token, work.decider.at(SYSTEM).rules);
     const person = await findRecipient(delivery, work);
+    const message = questionMessage(read, delivery.token, work.decider.at(SYSTEM).rules, person?.language);
     const wire = channel.build(message, { address: person && findAddress(person, delivery.channel) });
     const face = hashText(JSON.stringify(wire));
     const shown = (await isLeftBehind(channel, delivery)) ? { ...delivery, face: undefined } : delivery;

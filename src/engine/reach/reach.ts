@@ -1,5 +1,7 @@
 import { type ChannelState, type DeliveryStatus, deliveryStatus } from "../../core/channel/delivery-status.ts";
 import { parseDelivery } from "../../core/channel/delivery.ts";
+import { isReachable } from "../../core/channel/target.ts";
+import { parsePerson } from "../../core/people/person.ts";
 import type { Event } from "../../core/trail/event.ts";
 import type { QuestionId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -32,8 +34,10 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
     const jobs = (await this.#store.listJobs(MOST_JOBS)).filter(({ kind }) => kind === "deliver");
     const ids = jobs.map(({ key }) => key.slice(key.indexOf(":") + 1));
     const waiting = (await this.#store.readEntries("delivery", ids)).map(parseDelivery);
+    const hasPersonal = this.#rules.reach.some(({ isPersonal }) => isPersonal);
+    const people = hasPersonal ? (await this.#store.listEntries("person")).map(parsePerson) : [];
     return Promise.all(
-      this.#rules.reach.map(async ({ name }) => {
+      this.#rules.reach.map(async ({ name, isPersonal }) => {
         const sent = events.find((event) => event.type === "question.notified" && isOf(event, name));
         const failed = events.find((event) => event.type === "question.delivery_failed" && isOf(event, name));
         const isOver = failed !== undefined && sent !== undefined && sent.at > failed.at;
@@ -44,6 +48,7 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
           lastFailure: failed && !isOver ? { why: whyOf(failed), at: failed.at } : undefined,
           waiting: waiting.filter(({ channel }) => channel === name).length,
           listenedUntil: listener?.until,
+          recipients: isPersonal ? people.filter((person) => isReachable(person, name)).length : undefined,
         };
       }),
     );

@@ -1,23 +1,28 @@
+import { announceAgain } from "../../core/channel/announce.ts";
 import { findAddress } from "../../core/channel/target.ts";
 import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
 import { questionMessage, sayHowToReply, sayOnlyDenied } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import { readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import type { Person } from "../../core/people/person.ts";
 import { type AnswerInput } from "../../core/answer/answer-input.ts";
 import { matchAnswer } from "../../core/answer/match.ts";
 import { isDenial } from "../../core/question/approval.ts";
 import { isPending } from "../../core/question/question.ts";
 import { Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { redactor } from "../../core/secret/redact.ts";
+import type { Language } from "../../core/text/language.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
 import type { People } from "../people/people.ts";
+import { listPending } from "./show-again.ts";
 
 /** How many replies to one message are responded to; whoever needs more is not a person. */
 const MOST_RESPONSES = 5;
@@ -57,7 +62,9 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return;
   // The act comes first and is keyed: after a crash the channel brings the reply again, and it counts once.
-  const taken = await takeReply({ ...deps, channel }, delivery, reply, by);
+  const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
+  const language = languageOf(deps, person);
+  const taken = await takeReply({ ...deps, channel, language }, delivery, reply, by);
   const isSilent = taken.isLate && delivery.isLateTold === true;
   const isOver = delivery.responses >= MOST_RESPONSES;
   const responds = (taken.isNews || reply.expectsResponse === true) && !isSilent && !isOver;
@@ -75,14 +82,30 @@ async function findResponseAddress(decider: Decider, { person, channel }: Delive
   return (known && findAddress(known, channel)) ?? respondTo;
 }
 
-/** Pairs an account with the person that its code was made for. */
+/** Pairs an account with the person that its code was made for, and sends there what waits already. */
 export async function receivePairing(deps: ReceiveDeps, channel: Channel, request: PairingRequest): Promise<void> {
   try {
     const person = await deps.people.pairTelegram(request.code, request.from);
-    await channel.respond?.(request.respondTo, `You are paired as ${person.id}. Questions of your agents come here.`);
+    await channel.respond?.(request.respondTo, tellIn(languageOf(deps, person), "paired", { name: person.id }));
+    await announcePending(deps);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
+    // The process may have died after pairing: then the request comes again, with a code that is used up.
+    const isPaired = (await deps.decider.readPeople()).some((each) => findAddress(each, channel.name) === request.from);
+    if (isPaired) await announcePending(deps);
     await channel.respond?.(request.respondTo, `${error.message}. Get a new one with: askd setup telegram`);
+  }
+}
+
+function languageOf({ decider }: ReceiveDeps, person: Person | undefined): Language {
+  return person?.language ?? decider.at(SYSTEM).rules.language;
+}
+
+/** People who can be reached from now on also get the questions that wait. */
+async function announcePending({ store, decider }: ReceiveDeps) {
+  const people = await decider.readPeople();
+  for await (const { id } of listPending(store)) {
+    await decider.changeQuestion(id, SYSTEM, ({ question }, at) => announceAgain(question, at, people));
   }
 }
 
@@ -113,28 +136,27 @@ async function findSender(
   return known && from !== undefined && findAddress(known, name) === from ? by : undefined;
 }
 
-async function takeReply(
-  deps: ReceiveDeps & { channel: Channel },
-  delivery: Delivery,
-  reply: Reply,
-  by: Actor,
-): Promise<Taken> {
+/** A reply is handled in the channel that brought it and in the language of its sender. */
+type ReplyDeps = ReceiveDeps & { channel: Channel; language: Language };
+
+async function takeReply(deps: ReplyDeps, delivery: Delivery, reply: Reply, by: Actor): Promise<Taken> {
   const { questionId: id } = delivery;
   const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
+  const { language } = deps;
   try {
     const isPress = reply.token !== undefined;
     const act = isPress ? readPress(read.content, reply.text) : readReply(read.content, reply.text);
     switch (act.do) {
       case "claim":
         await deps.questions.claim(id, by, { key });
-        return { text: "It is yours; reminders stop.", isNews: false, isLate: false };
+        return { text: tellIn(language, "claimed"), isNews: false, isLate: false };
       case "snooze":
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
-        return { text: `Snoozed for ${formatDuration(act.ms)}; the deadline stays.`, isNews: true, isLate: false };
+        return { text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }), isNews: true, isLate: false };
       default:
         requireShown(deps, read, act.input);
-        return sayTaken(await deps.questions.answer(id, { ...act.input, key }, by));
+        return sayTaken(await deps.questions.answer(id, { ...act.input, key }, by), language);
     }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -143,33 +165,29 @@ async function takeReply(
 }
 
 /** Refuses to allow what the message does not wholly show, because it was cut or redacted. */
-function requireShown(
-  { channel, decider }: ReceiveDeps & { channel: Channel },
-  read: QuestionSnapshot,
-  input: AnswerInput,
-) {
+function requireShown({ channel, decider, language }: ReplyDeps, read: QuestionSnapshot, input: AnswerInput) {
   const { question, content } = read;
   const { rules } = decider.at(SYSTEM);
   if (!isPending(question) || question.kind !== "approval" || input.outcome !== "answer") return;
   if (isDenial(content, matchAnswer(content, input, rules.limits))) return;
-  const message = questionMessage(read, "", rules);
+  const message = questionMessage(read, "", rules, language);
   if (channel.showsAll(message)) return;
   throw new Refusal("needs_confirmation", "This message does not show everything that it would allow", {
     hint: sayOnlyDenied(message),
   });
 }
 
-function sayTaken({ question }: QuestionSnapshot): Taken {
-  if (!isPending(question)) return { text: "Thank you, your answer counts.", isNews: false, isLate: false };
+function sayTaken({ question }: QuestionSnapshot, language: Language): Taken {
+  if (!isPending(question)) return { text: tellIn(language, "counted"), isNews: false, isLate: false };
   const { need } = question.approvals;
-  const text = need > 1 ? `Your vote counts: ${question.votes.length} of ${need}.` : "Thank you.";
+  const text = need > 1 ? tellIn(language, "voted", { n: question.votes.length, need }) : tellIn(language, "thanks");
   return { text, isNews: false, isLate: false };
 }
 
 /** Tells the truth about a refused reply, and how to answer if that is still possible here. */
-function explain(refusal: Refusal, read: QuestionSnapshot, { decider }: ReceiveDeps): Taken {
+function explain(refusal: Refusal, read: QuestionSnapshot, { decider, language }: ReplyDeps): Taken {
   const { rules } = decider.at(SYSTEM);
-  const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules)) : undefined;
+  const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
   const elsewhere = refusal.code === "needs_person" || refusal.code === "needs_confirmation" ? refusal.hint : undefined;
   const said = [refusal.message, how ?? elsewhere].filter((part) => part !== undefined).join(". ");
   const isLate = refusal.code === "not_pending";

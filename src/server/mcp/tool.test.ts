@@ -57,7 +57,11 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
       workflowRunId: question.runId,
       status: "pending",
       notificationsSent: [],
-      notificationsFailed: ["github", "slack"].map((channel) => ({ channel, why: "not configured" })),
+      notificationsFailed: [
+        { channel: "github", why: "not configured" },
+        { channel: "slack", why: "not configured" },
+        { channel: "slack", why: "the address is not allowed by the settings and was ignored" },
+      ],
       timeoutAt: question.dueAt,
     });
     expect(JSON.parse(posted.text)).toEqual(posted.fields);

@@ -1,4 +1,5 @@
 import type * as sdk from "@modelcontextprotocol/server";
+import { ADDRESS_IGNORED, ignoredAddresses } from "../../core/channel/allowed-address.ts";
 import { unreachedChannels } from "../../core/channel/announce.ts";
 import { z } from "zod";
 import { actorName } from "../../core/people/actor.ts";
@@ -224,7 +225,10 @@ async function postQuestion(call: ToolCall) {
     workflowRunId: run.id,
     status: question.status,
     notificationsSent: [...new Set((question.deliveries ?? []).map(({ channel }) => channel))],
-    notificationsFailed: unreachedChannels(question, call.deps.rules),
+    notificationsFailed: [
+      ...unreachedChannels(question, call.deps.rules),
+      ...ignoredAddresses(question.notify).map((channel) => ({ channel, why: ADDRESS_IGNORED })),
+    ],
     timeoutAt: question.dueAt ?? null,
   });
 }

@@ -7,7 +7,7 @@ import { readKeymap, writeKeymap } from "../../web/parts/keymap.ts";
 import { PoliciesPage } from "../../web/pages/policies.tsx";
 import { THEMES, tell } from "../../web/parts/reader.ts";
 import { Settings, type SettingsView } from "../../web/pages/settings.tsx";
-import { LANGUAGES } from "../../web/words/words.ts";
+import { LANGUAGES } from "../../core/text/language.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";

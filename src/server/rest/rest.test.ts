@@ -27,6 +27,33 @@ test("a number that is no option is refused, unless it is said to be the answer"
   expect(await at.send("POST", path, { token, body: { answer: "99", verbatim: true } })).toMatchObject({ status: 200 });
 });
 
+test("an address that an asker gives counts only if the settings name it, and the reply says so", async () => {
+  await at.stop();
+  at = await ServedScene.start(
+    {},
+    new Scene({ rules: { addresses: { slack: ["#agents"], email: ["ada@example.com"] } } }),
+  );
+  const notify = [
+    { type: "slack", channel: "#evil" },
+    { type: "webhook", address: "https://evil.example/hook" },
+    { type: "email", recipients: ["Ada@example.com", "eve@evil.example"] },
+    { type: "slack", channel: "#agents" },
+  ];
+  const { status, body } = await at.send("POST", "/api/v1/questions", {
+    token: await at.token(),
+    body: { ...ASK, notify },
+  });
+  expect({ status, notify: body["notify"] }).toEqual({
+    status: 201,
+    notify: [
+      { channel: "slack", address: null, address_ignored: true, mention: [] },
+      { channel: "webhook", address: null, address_ignored: true, mention: [] },
+      { channel: "email", address: "Ada@example.com", address_ignored: true, mention: [] },
+      { channel: "slack", address: "#agents", address_ignored: false, mention: [] },
+    ],
+  });
+});
+
 test("every verb of the engine is a route, except those that only make sense where the store is", () => {
   type Local = "work" | "stop" | "refuse" | "readMany" | "findPerson" | "seal";
   const remote: Record<Exclude<keyof Engine, Local>, true> = {
@@ -335,17 +362,10 @@ test("everybody may look up the names of people, and only an admin their address
   await at.send("PUT", "/api/v1/people/lena", { token: admin, body: lena });
   const listed = async (token: string) => (await at.send("GET", "/api/v1/people", { token })).body.people;
   expect(await listed(admin)).toEqual([expect.objectContaining({ id: "lena", email: "lena@example.org" })]);
-  const nothing = {
-    email: null,
-    slack: null,
-    github: null,
-    quiet: null,
-    ntfy: null,
-    away: null,
-    channels: [],
-    muted: [],
-  };
-  expect(await listed(await at.token())).toEqual([{ id: "lena", name: "Lena", groups: ["ops"], ...nothing }]);
+  const nothing = { email: null, slack: null, github: null, quiet: null, ntfy: null, language: null };
+  expect(await listed(await at.token())).toEqual([
+    { id: "lena", name: "Lena", groups: ["ops"], channels: [], muted: [], away: null, ...nothing },
+  ]);
   const agent = await at.token({ scope: "agent" });
   expect((await at.send("GET", "/api/v1/people", { token: agent })).status).toBe(403);
 });

@@ -14,7 +14,8 @@ import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import { reasonWords } from "../words/reason-words.ts";
 import { Moment } from "../parts/time.tsx";
 import { Votes } from "../card/votes.tsx";
-import { type Language, say } from "../words/words.ts";
+import type { Language } from "../../core/text/language.ts";
+import { say } from "../words/words.ts";
 import { TitleText } from "../parts/title-text.tsx";
 
 /** The style sheet has rules for this many options. */

@@ -2,7 +2,8 @@ import type { Child } from "hono/jsx";
 import { raw } from "hono/html";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Assets } from "../parts/layout.tsx";
-import { type Language, say } from "../words/words.ts";
+import type { Language } from "../../core/text/language.ts";
+import { say } from "../words/words.ts";
 
 /** Frame of a page that needs no sign-in. */
 export interface PlainFrame {

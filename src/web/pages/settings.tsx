@@ -3,7 +3,7 @@ import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { CHANGEABLE_KEYS } from "../parts/keymap.ts";
 import { type PageReader, THEMES, tell } from "../parts/reader.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
-import { LANGUAGES } from "../words/words.ts";
+import { LANGUAGES } from "../../core/text/language.ts";
 
 const OWN_NAMES = { en: "English", de: "Deutsch" } as const;
 

@@ -1,7 +1,8 @@
 import type { InboxViewer } from "../../core/people/inbox.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, epochMs, msBetween } from "../../core/instant.ts";
 import { type Keymap, keyFor } from "./keymap.ts";
-import { type MessageKey, type Language, say } from "../words/words.ts";
+import type { Language } from "../../core/text/language.ts";
+import { type MessageKey, say } from "../words/words.ts";
 
 export const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];

@@ -248,6 +248,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "comments.add": "Kommentieren",
   "event.asked": "gestellt von {name}",
   "event.parked": "geparkt: Agent angehalten",
+  "event.announced": "geht auch an: {channel}",
   "event.notified": "gesendet: {channel}",
   "event.delivery_failed": "Zustellung fehlgeschlagen: {channel}",
   "event.reminded": "Erinnerung gesendet",

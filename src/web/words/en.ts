@@ -246,6 +246,7 @@ export const en = {
   "comments.add": "Comment",
   "event.asked": "asked by {name}",
   "event.parked": "parked: the agent was stopped",
+  "event.announced": "also goes to: {channel}",
   "event.notified": "sent: {channel}",
   "event.delivery_failed": "delivery failed: {channel}",
   "event.reminded": "reminder sent",

@@ -8,6 +8,7 @@ import { isMessageKey } from "./words.ts";
 const ON_CARDS: ReadonlySet<Event["type"]> = new Set([
   "question.asked",
   "question.parked",
+  "question.announced",
   "question.notified",
   "question.delivery_failed",
   "question.reminded",

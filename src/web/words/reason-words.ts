@@ -1,6 +1,7 @@
 import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
-import { type MessageKey, LANGUAGES, isMessageKey, say } from "./words.ts";
+import { LANGUAGES } from "../../core/text/language.ts";
+import { type MessageKey, isMessageKey, say } from "./words.ts";
 
 /** Reasons that these pages store in the language of the person who acted. */
 const OWN: readonly MessageKey[] = ["stop.reason", "r.cancel.reason", "reason.none"];

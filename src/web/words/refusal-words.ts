@@ -4,7 +4,7 @@ import type { Refusal, RefusalCode } from "../../core/refusal.ts";
 import { RunStatus } from "../../core/run/run.ts";
 import { deRefusal } from "./de-refusal.ts";
 import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
-import type { Language } from "./words.ts";
+import type { Language } from "../../core/text/language.ts";
 
 /** All texts of refusals in one language; the English ones are in core. */
 export interface RefusalCatalogue {

@@ -1,9 +1,8 @@
 import { de } from "./de.ts";
+import { type Language, LANGUAGES, fillIn } from "../../core/text/language.ts";
 import { en } from "./en.ts";
 
 export type MessageKey = keyof typeof en;
-export const LANGUAGES = ["en", "de"] as const;
-export type Language = (typeof LANGUAGES)[number];
 
 const CATALOGUES: Readonly<Record<Language, Readonly<Record<MessageKey, string>>>> = { en, de };
 
@@ -18,7 +17,7 @@ export function say(
   key: MessageKey,
   values: Readonly<Record<string, string | number>> = {},
 ): string {
-  return CATALOGUES[language][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  return fillIn(CATALOGUES[language][key], values);
 }
 
 /** Picks the chosen language, or else the first supported one that the browser prefers. */

@@ -25,6 +25,7 @@ import { bellFor } from "../../terminal/bell.ts";
 import { sayAge } from "../../view/relative-time.ts";
 import { showMessages } from "../reach/dry-run.ts";
 import { ensureDelivery } from "../reach/ensure-delivery.ts";
+import { warnUnpaired } from "../reach/unpaired.ts";
 import { isServiceOff } from "../service/worker.ts";
 import { requireKnown } from "../question/known-people.ts";
 import { sayAnswer } from "../inspect/show-view.ts";
@@ -77,6 +78,7 @@ export async function ask(
   if (flags.via !== undefined) throw wrongUsage("--via goes with --dry-run", command.usage);
   const done = await engine.ask(input, whoAsks(context), options);
   if (!isDelivering) await ensureDelivery(done.question, context);
+  await warnUnpaired(engine, context, done.question);
   const id = shortId(done.question.id);
   say(context, `asked ${id}  ${(await findPage(id, context)) ?? `#${done.run.number} ${oneLine(done.run.name)}`}`);
   if (holdMs !== undefined && signal) return hold(done, { holdMs, signal }, engine, context);

@@ -1,3 +1,4 @@
+import { ADDRESS_IGNORED } from "../../../core/channel/allowed-address.ts";
 import { actorName } from "../../../core/people/actor.ts";
 import { type DeliveryStatus, sayDelivery } from "../../../core/channel/delivery-status.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
@@ -140,10 +141,11 @@ function usageFields(usage: UsageRow | undefined): Array<readonly [string, strin
 /** The channels that a question names: `github, slack #agents (mentions @ada)`. */
 function notifyLine({ notify }: Question) {
   if (notify.length === 0) return [];
-  const told = notify.map(({ channel, address, mention = [] }) => {
+  const told = notify.map(({ channel, address, mention = [], isAddressIgnored }) => {
     const whom = mention.length > 0 ? ` (mentions ${mention.join(", ")})` : "";
     const where = address === undefined ? "" : ` ${address.replace(/^(?=\d+$)/, "#")}`;
-    return oneLine(`${channel}${where}${whom}`);
+    const ignored = isAddressIgnored ? ` (${ADDRESS_IGNORED})` : "";
+    return oneLine(`${channel}${where}${whom}${ignored}`);
   });
   return [`Asks to notify: ${told.join(", ")}.`];
 }

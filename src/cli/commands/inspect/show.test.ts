@@ -15,7 +15,7 @@ function keysIn(value: unknown): string[] {
 }
 
 async function asked() {
-  const scene = new Scene();
+  const scene = new Scene({ rules: { addresses: { slack: ["#agents"] } } });
   const run = await scene.startedRun();
   const raw = {
     issueNumber: 123,
@@ -48,14 +48,16 @@ describe("askd show", () => {
     const { scene } = await asked();
     const { stdout } = await type(scene, ["show", "1"]);
     expect(stdout).toContain("Issue: #123");
-    expect(stdout).toContain("Asks to notify: github #123, slack #agents (mentions @ada), email ada@example.com.");
+    expect(stdout).toContain(
+      "Asks to notify: github #123, slack #agents (mentions @ada), email (the address is not allowed by the settings and was ignored).",
+    );
     const shown = JSON.parse((await type(scene, ["show", "1", "--json"])).stdout) as { questions: unknown[] };
     expect(shown.questions[0]).toMatchObject({
       issue: { repo: null, number: 123 },
       notify: [
         { channel: "github", address: "123", mention: [] },
         { channel: "slack", address: "#agents", mention: ["@ada"] },
-        { channel: "email", address: "ada@example.com", mention: [] },
+        { channel: "email", address: null, address_ignored: true, mention: [] },
       ],
     });
   });

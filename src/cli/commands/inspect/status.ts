@@ -15,6 +15,7 @@ import { startOfDay } from "../../view/relative-time.ts";
 import { adviseResume, sayLogin } from "../../view/run-text.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { pauseFor } from "../../terminal/pause.ts";
+import { warnUnpaired } from "../reach/unpaired.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 
 const MOST_SHOWN = 100;
@@ -72,6 +73,7 @@ export const command: Command<typeof flags> = {
     if (args.flags.watch) return watch(args.flags, context);
     const engine = await context.engine();
     await replaceLostWorker(engine, context);
+    if (!args.flags.short) await warnUnpaired(engine, context);
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
     if (view.damage.length > 0) return EXIT_CODE.error;

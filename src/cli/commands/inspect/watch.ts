@@ -284,6 +284,7 @@ const SAID: Readonly<Record<string, string>> = {
   handing: "answer sent to the agent",
   given: "answer reached the agent",
   held: "held: the agent waits",
+  announced: "goes to more people",
   notified: "people notified",
   delivery_failed: "notification failed",
   refused: "refused: not permitted, tried",

@@ -10,6 +10,7 @@ import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 import { oneLine } from "../../view/sanitise.ts";
+import { sayUnpaired } from "./unpaired.ts";
 import { padCells } from "../../terminal/terminal.ts";
 
 const flags = {} as const satisfies Flags;
@@ -39,17 +40,19 @@ function renderChannels(channels: readonly ChannelState[], now: Instant, program
   if (channels.length === 0) {
     return [
       "No channel is configured: people see questions here and on the web only.",
-      `Set one up: ${program} setup ntfy, ${program} setup telegram or ${program} setup webhook`,
+      `Set one up: ${program} setup desktop, ${program} setup ntfy or ${program} setup telegram`,
       "",
     ].join("\n");
   }
   const lines = channels.map(
-    (channel) => `${padCells(channelName(channel.name), NAME_CELLS)}  ${sayChannel(channel, now)}`,
+    (channel) => `${padCells(channelName(channel.name), NAME_CELLS)}  ${sayChannel(channel, now, program)}`,
   );
   return `${lines.join("\n")}\n`;
 }
 
-function sayChannel({ lastSentAt, lastFailure, waiting, listenedUntil }: ChannelState, now: Instant) {
+function sayChannel(channel: ChannelState, now: Instant, program: string) {
+  const { name, lastSentAt, lastFailure, waiting, listenedUntil, recipients } = channel;
+  if (recipients === 0) return sayUnpaired(name, program);
   const parts = [
     lastSentAt === undefined ? "nothing sent yet" : `last sent ${sayAgo(lastSentAt, now)}`,
     ...(lastFailure ? [`failing since ${sayAgo(lastFailure.at, now)}: ${oneLine(lastFailure.why)}`] : []),

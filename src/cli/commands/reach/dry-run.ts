@@ -48,11 +48,12 @@ export async function showMessages(
   const people = withDirectory(await findPeople(engine), rules.directory);
   const targets = targetsOf(question, { rules, people, now: at.now });
   const shown = via === undefined ? targets : targetsIn(via, targets);
-  const message = questionMessage(read, ids.deliveryToken(), rules);
+  const token = ids.deliveryToken();
   const built = await Promise.all(
     shown.map(async ({ channel, person }): Promise<Built> => {
       const recipient = people.find(({ id }) => id === person);
       const address = recipient && findAddress(recipient, channel);
+      const message = questionMessage(read, token, rules, recipient?.language);
       const wire = (await context.openChannel(channel)).build(message, { address });
       return { channel, person: person ?? null, rule: question.route ?? null, message: wire };
     }),

@@ -115,6 +115,18 @@ describe("open", () => {
     expect(dead.stderr).toContain("error: The server did not start; ");
   });
 
+  test("starts no server for an agent in its run", async () => {
+    const day = await Everyday.begin();
+    const started: Detached[] = [];
+    const world: Partial<ProcessWorld> = {
+      env: { ASKD_RUN: (await day.run(43)).id },
+      detach: (child) => Promise.resolve(void started.push(child)),
+    };
+    const { exit, stderr } = await day.type(["open", "42"], world);
+    expect({ exit, stderr }).toEqual({ exit: 3, stderr: "error: No server is running\n  Start it with: askd serve\n" });
+    expect(started).toEqual([]);
+  });
+
   test("never gives an agent in its run a code", async () => {
     const day = await Everyday.begin();
     served = await ServedScene.start({}, day.scene);

@@ -3,7 +3,7 @@ import { signInPath } from "../../../core/people/sign-in-link.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
 import { optionalArgument } from "../../arguments.ts";
-import { getServer } from "../../public-address.ts";
+import { getRunningServer, getServer } from "../../public-address.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -35,7 +35,8 @@ export async function openPage(
   engine: Engine,
   context: Context,
 ): Promise<number> {
-  const server = await getServer(context);
+  const by = await whoManages(engine, context);
+  const server = by.scope === "agent" ? await getRunningServer(context) : await getServer(context);
   const url = `${server}${path}`;
   printResult(context, ["url"], { page: () => `${url}\n`, json: () => ({ url }) });
   const browser = isPrinted || context.json ? undefined : findBrowser(context);

@@ -21,7 +21,20 @@ import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
-const FIELDS = ["id", "name", "email", "slack", "github", "groups", "quiet", "ntfy", "channels", "muted", "away"];
+const FIELDS = [
+  "id",
+  "name",
+  "email",
+  "slack",
+  "github",
+  "groups",
+  "quiet",
+  "ntfy",
+  "channels",
+  "muted",
+  "away",
+  "language",
+];
 
 const flags = {
   name: { type: "string", value: "name", about: "add, set: their display name" },
@@ -42,6 +55,7 @@ const flags = {
     value: "channel",
     about: "add, set: a channel in which they are not told; can be repeated",
   },
+  language: { type: "string", value: "en|de", about: "add, set: the language of messages to them" },
   yes: { type: "boolean", about: "remove: also release or revoke what they hold" },
   "hand-over": { type: "string", value: "id", about: "remove: the new owner of the tokens they made for others" },
   group: { type: "string", multiple: true, value: "group", about: "add, set: a group of theirs; can be repeated" },
@@ -109,7 +123,9 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     groups: [],
     ...before,
     id,
-    ...Object.fromEntries(["name", "email", "slack", "github", "ntfy"].flatMap((field) => wordOf(field, said))),
+    ...Object.fromEntries(
+      ["name", "email", "slack", "github", "ntfy", "language"].flatMap((field) => wordOf(field, said)),
+    ),
     ...(said.quiet !== undefined && { quiet: said.quiet === "" ? undefined : inZone(said.quiet, machineZone()) }),
     ...(group && { groups: listOf(group).map(plainName) }),
     ...(channel && { channels: listOf(channel) }),
@@ -179,6 +195,8 @@ function badPerson(id: string, field: PropertyKey | undefined) {
       hint: 'Write --quiet 22:00-07:00 or --quiet "22:00-07:00 Europe/Berlin"',
     });
   }
+  if (field === "language")
+    return new Refusal("bad_input", "--language is not a language of askd", { hint: "Write --language en or de" });
   if (field !== "id") return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not valid`);
   return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" is not a valid id of a person`, {
     hint: "Use letters, digits, - and _, at most 64",
@@ -201,7 +219,7 @@ function renderPeople(people: readonly Person[]) {
   return `${lines.join("\n")}\n`;
 }
 
-function reachOf({ email, slack, github, quiet, ntfy, channels = [], muted = [], away }: Person) {
+function reachOf({ email, slack, github, quiet, ntfy, channels = [], muted = [], away, language }: Person) {
   const ways = [
     ...(email === undefined ? [] : [email]),
     ...(slack === undefined ? [] : [`Slack ${slack}`]),
@@ -211,6 +229,7 @@ function reachOf({ email, slack, github, quiet, ntfy, channels = [], muted = [],
     ...(muted.length === 0 ? [] : [`not in ${muted.join(", ")}`]),
     ...(quiet === undefined ? [] : [`quiet ${quiet}`]),
     ...(away === undefined ? [] : [sayAway(away)]),
+    ...(language === undefined ? [] : [language]),
   ];
   return ways.map(oneLine).join(", ");
 }
