@@ -21,7 +21,7 @@ export type DeliveryView = z.infer<typeof DeliveryView>;
 export const ChannelView = z.object({
   name: z.string(),
   last_sent_at: MaybeInstant,
-  last_failure: z.object({ why: z.string(), at: Instant }).nullable(),
+  failing: z.object({ since: Instant, why: z.string(), person: MaybeText }).nullable(),
   waiting: z.int(),
   listened_until: MaybeInstant,
 });
@@ -89,11 +89,11 @@ export function viewDelivery({
 }
 
 /** A channel as programs see it. */
-export function viewChannel({ name, lastSentAt, lastFailure, waiting, listenedUntil }: ChannelState): ChannelView {
+export function viewChannel({ name, lastSentAt, outage, waiting, listenedUntil }: ChannelState): ChannelView {
   return {
     name,
     last_sent_at: lastSentAt ?? null,
-    last_failure: lastFailure ?? null,
+    failing: outage ? { since: outage.since, why: outage.why, person: outage.person ?? null } : null,
     waiting,
     listened_until: listenedUntil ?? null,
   };

@@ -49,10 +49,15 @@ function renderChannels(channels: readonly ChannelState[], now: Instant, program
   return `${lines.join("\n")}\n`;
 }
 
-function sayChannel({ lastSentAt, lastFailure, waiting, listenedUntil }: ChannelState, now: Instant) {
+/** `failing for ada since 12m ago` */
+function sayFailing({ person, since }: NonNullable<ChannelState["outage"]>, now: Instant) {
+  return `failing${person === undefined ? "" : ` for ${oneLine(person)}`} since ${sayAgo(since, now)}`;
+}
+
+function sayChannel({ lastSentAt, outage, waiting, listenedUntil }: ChannelState, now: Instant) {
   const parts = [
     lastSentAt === undefined ? "nothing sent yet" : `last sent ${sayAgo(lastSentAt, now)}`,
-    ...(lastFailure ? [`failing since ${sayAgo(lastFailure.at, now)}: ${oneLine(lastFailure.why)}`] : []),
+    ...(outage ? [`${sayFailing(outage, now)}: ${oneLine(outage.why)}`] : []),
     ...(waiting > 0 ? [`${pluralize(waiting, "message")} waiting`] : []),
     ...(listenedUntil !== undefined && listenedUntil > now ? ["listening for replies"] : []),
   ];
