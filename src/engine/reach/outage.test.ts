@@ -43,7 +43,7 @@ test("a channel counts as failing since the first failure of the streak, and no 
     { channel: "failing", person: "ada", since, why: "status 500" },
   ]);
   expect((await scene.engine.verify()).problems).toEqual([]);
-  await scene.pass(2 * HOUR_MS);
+  for (let attempts = 0; attempts < 2; attempts += 1) await scene.pass(2 * HOUR_MS);
   expect((await scene.engine.listChannels())[0]?.outage).toBeUndefined();
   expect((await scene.engine.findTroubles()).outages).toEqual([]);
   expect((await scene.engine.verify()).problems).toEqual([]);
@@ -55,7 +55,7 @@ test("with the first attempt after ten minutes the same person is told through a
   await scene.pass(0);
   await passMinutes(scene, 9);
   expect(working.calls).toEqual([]);
-  await passMinutes(scene, 7);
+  await passMinutes(scene, 11);
   expect(working.only.text).toBe(
     "⚠️ askd cannot send to failing since 12:00 UTC: status 500. Questions wait in your inbox all the same. See: askd channels",
   );
