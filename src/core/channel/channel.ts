@@ -79,10 +79,14 @@ export interface Channel {
   edit?(outside: OutsideRef, wire: WireMessage): Promise<ChannelResult>;
   /** Sends a reminder of a message. */
   remind(outside: OutsideRef | undefined, wire: WireMessage, text: string): Promise<ChannelResult>;
+  /** Builds a note that is about no question, for `send`. */
+  note?(text: string, to: Recipient): WireMessage;
   /** Responds to a reply, where it was given. */
   respond?(respondTo: string, text: string): Promise<ChannelResult>;
-  /** Finds a message that an attempt may have sent before its process died. */
+  /** Finds a message that an attempt may have sent before its process died, or before the service could reply. */
   find?(wire: WireMessage): Promise<OutsideRef | undefined>;
+  /** Says whether the message of this question, as it is there now, shows this already. */
+  shows?(wire: WireMessage): Promise<boolean>;
   /** Checks settings and credentials with the service; returns where messages go, or throws why not. */
   verify(): Promise<string>;
   /**
