@@ -127,6 +127,26 @@ describe("ask", () => {
     expect(run.status).toBe("completed");
   });
 
+  test.each([[], ["--quiet"], ["--json=answer"]])(
+    "says a correction that came before the answer was handed over (%j)",
+    async (...flags) => {
+      const scene = new Scene();
+      const engine = answeredAsHoldEnds(scene, { undoMs: 0, thenMs: 0 });
+      const handOver = engine.handOver.bind(engine);
+      const corrected = Object.assign(engine, {
+        handOver: async (...args: Parameters<Engine["handOver"]>) => {
+          await scene.engine.amend(args[0], "rather the cluster", ADA);
+          return handOver(...args);
+        },
+      });
+      const over = { openEngine: () => Promise.resolve(corrected) };
+      const { stderr } = await type(scene, [...ASK, "--wait", "0s", ...flags], over);
+      expect(stderr).toContain("correction by ada (cli): rather the cluster");
+      const { amendments } = await lastQuestion(scene);
+      expect(amendments).toMatchObject([{ handover: { state: "given" } }]);
+    },
+  );
+
   test("waits no longer for an answer that is taken back after the wait has ended", async () => {
     const scene = new Scene();
     const engine = answeredAsHoldEnds(scene, { undoMs: 5 * SECOND_MS, thenMs: 0 });

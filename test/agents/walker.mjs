@@ -87,7 +87,8 @@ async function wait({ tag, ask: asked, waitMs, isJson }) {
   note({ is: "asked", tag, exit: code, stderr });
   const isTold = [0, 9, 10, 12].includes(code);
   const back = isJson && isTold && JSON.parse(stdout).outcome === "clarify" ? "A person asks back. " : "";
-  if (isTold) hear({ via: "wait", tag, exit: code, text: `${back}${stdout}` });
+  const corrections = stderr.split("\n").filter((line) => line.startsWith("correction by "));
+  if (isTold) hear({ via: "wait", tag, exit: code, text: [`${back}${stdout}`, ...corrections].join("\n") });
   return isTold;
 }
 

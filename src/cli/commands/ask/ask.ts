@@ -19,6 +19,7 @@ import type { Values } from "../../flags.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
+import { sayBy } from "../../view/run-text.ts";
 import { quoted } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { bellFor } from "../../terminal/bell.ts";
@@ -175,6 +176,9 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
+  // Scripts take what was chosen from the output; words that correct it must not be lost on them either.
+  for (const { text, by } of question.amendments)
+    context.stderr.write(`correction by ${sayBy(by)}: ${oneLine(text)}\n`);
   await confirm?.();
   const isNothing = answer !== undefined && values.length === 0;
   if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
