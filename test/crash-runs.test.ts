@@ -7,7 +7,8 @@ const AT_ONCE = 6;
 
 describe.each(Database.options)("on %s", (database) => {
   test("an answer reaches its agent once and the run ends, whoever dies between", async () => {
-    const cases = listShort();
+    // What differs between the stores is shown by every third case.
+    const cases = listShort().filter((_case, index) => database === "sqlite" || index % 3 === 0);
     const outcomes = await playRuns(database, cases, { atOnce: AT_ONCE });
     expect(outcomes.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`))).toEqual([]);
     expect(outcomes).toHaveLength(cases.length);

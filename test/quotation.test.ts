@@ -243,7 +243,7 @@ describe("what is not askd's own sentence is quoted", () => {
     ],
     [
       "in a refusal of a person's name",
-      (name) => refusals(() => parse({ question: "A?", to: [`${name}\n`] })).join("\n"),
+      (name) => refusals(() => parse({ question: "A?", to: [`a\n${name}`] })).join("\n"),
     ],
     ["in a refusal of a duration", (timeout) => refusals(() => parse({ question: "A?", timeout })).join("\n")],
     ["in a refusal of a field", (name) => refusals(() => FIELDS.parse({ [name]: 1 })).join("\n")],

@@ -32,7 +32,7 @@ async function holding(scene: Scene, argv: readonly string[], act: () => Promise
   const result = type(scene, argv);
   for (let turn = 0; (await scene.store.countQuestions("pending")) === 0; turn += 1) {
     if (turn > 10_000) throw new Error("nothing was asked");
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await act();
   return result;

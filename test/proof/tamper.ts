@@ -13,7 +13,7 @@ import { listSchemaEdits } from "./tamper-schema.ts";
 
 const TABLES = ["run", "question", "content", "entry", "event", "seal", "job"] as const;
 
-const SOME = 4;
+const SOME = 8;
 
 /** What became of the edits: those that the database did not take are not counted. */
 export interface Tampered {
@@ -31,7 +31,7 @@ interface Tampering {
 }
 
 /**
- * Makes edits of a filled store one at a time: all of them, one of each kind, or one of every fourth kind and all of the
+ * Makes edits of a filled store one at a time: all of them, one of each kind, or one of every eighth kind and all of the
  * schema.
  */
 export async function tamper(

@@ -18,7 +18,7 @@ export function runProgram(
       if (error.killed) return resolve({ exitCode: 1, stderr: "it took too long" });
       const exitCode = error.code === "ENOENT" ? NOT_FOUND : typeof error.code === "number" ? error.code : 1;
       // The error's own message repeats the command line, which may carry foreign text.
-      resolve({ exitCode, stderr: exitCode === NOT_FOUND ? `${program} is not installed` : stderr });
+      resolve({ exitCode, stderr: exitCode === NOT_FOUND ? `There is no ${program} on this machine` : stderr });
     });
     // A program that does not read its input may end before all of it is written.
     child.stdin?.once("error", () => undefined).end(input);

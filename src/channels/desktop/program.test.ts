@@ -78,8 +78,8 @@ test.each([
   expect(first?.argv).toEqual(second?.argv);
   expect(first?.argv.slice(0, 4)).toEqual(["powershell.exe", "-NoProfile", "-NonInteractive", "-EncodedCommand"]);
   const script = Buffer.from(first?.argv[4] ?? "", "base64").toString("utf16le");
-  expect(script).toContain("CreateTextNode($env:ASKD_TITLE)");
-  expect(first?.env).toMatchObject({ ASKD_TITLE: '-q "x" $(id)', ASKD_TAG: "q_1", ASKD_LINK: NOTIFICATION.link });
+  expect(script).toContain("CreateTextNode($env:NOTE_TITLE)");
+  expect(first?.env).toMatchObject({ NOTE_TITLE: '-q "x" $(id)', NOTE_TAG: "q_1", NOTE_LINK: NOTIFICATION.link });
 });
 
 test("without any program the failure says so", async () => {

@@ -89,11 +89,11 @@ export const WINDOWS_PROGRAMS: readonly NotificationProgram[] = [
     call: ({ title, body, group, link = "", urgency }) => ({
       argv: ["powershell.exe", "-NoProfile", "-NonInteractive", "-EncodedCommand", encodeScript(TOAST)],
       env: {
-        ASKD_TITLE: title,
-        ASKD_BODY: body,
-        ASKD_TAG: group.slice(0, 64),
-        ASKD_LINK: link,
-        ASKD_SHORT: urgency === "low" ? "1" : "",
+        NOTE_TITLE: title,
+        NOTE_BODY: body,
+        NOTE_TAG: group.slice(0, 64),
+        NOTE_LINK: link,
+        NOTE_SHORT: urgency === "low" ? "1" : "",
       },
     }),
   },
@@ -107,15 +107,15 @@ $ErrorActionPreference = 'Stop'
 $xml = New-Object Windows.Data.Xml.Dom.XmlDocument
 $xml.LoadXml('<toast><visual><binding template="ToastGeneric"><text/><text/></binding></visual></toast>')
 $texts = $xml.GetElementsByTagName('text')
-[void]$texts.Item(0).AppendChild($xml.CreateTextNode($env:ASKD_TITLE))
-[void]$texts.Item(1).AppendChild($xml.CreateTextNode($env:ASKD_BODY))
-if ($env:ASKD_LINK) {
+[void]$texts.Item(0).AppendChild($xml.CreateTextNode($env:NOTE_TITLE))
+[void]$texts.Item(1).AppendChild($xml.CreateTextNode($env:NOTE_BODY))
+if ($env:NOTE_LINK) {
   $xml.DocumentElement.SetAttribute('activationType', 'protocol')
-  $xml.DocumentElement.SetAttribute('launch', $env:ASKD_LINK)
+  $xml.DocumentElement.SetAttribute('launch', $env:NOTE_LINK)
 }
 $toast = New-Object Windows.UI.Notifications.ToastNotification $xml
-if ($env:ASKD_TAG) { $toast.Tag = $env:ASKD_TAG; $toast.Group = 'askd' }
-if ($env:ASKD_SHORT) { $toast.SuppressPopup = $true; $toast.ExpirationTime = [DateTimeOffset]::Now.AddMinutes(1) }
+if ($env:NOTE_TAG) { $toast.Tag = $env:NOTE_TAG; $toast.Group = 'askd' }
+if ($env:NOTE_SHORT) { $toast.SuppressPopup = $true; $toast.ExpirationTime = [DateTimeOffset]::Now.AddMinutes(1) }
 $shell = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\\WindowsPowerShell\\v1.0\\powershell.exe'
 [Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier($shell).Show($toast)
 `;

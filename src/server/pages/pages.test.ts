@@ -272,7 +272,7 @@ describe("a form", () => {
     expect(await read(id)).toMatchObject({
       dueAt: "2026-01-01T17:00:00.000Z",
       snoozedUntil: "2026-01-01T13:00:00.000Z",
-      to: ["lena", "@platform"],
+      to: ["lena", "platform"],
       comments: [{ text: "hm", by: { id: "ada" } }],
     });
     expect(await read(id)).not.toHaveProperty("claim.by");
