@@ -122,7 +122,7 @@ export function deliverJob(id: string, question: Pick<Question, "id" | "runId">,
 export type DeliveryStep =
   | { do: "nothing" }
   | { do: "wait"; until: Instant; waits?: DeliveryWait }
-  | { do: "skip" }
+  | { do: "skip" | "close" }
   | { do: "send"; mayBeThere: boolean }
   | { do: "edit" | "remind" };
 
@@ -152,6 +152,8 @@ export function planDelivery(delivery: Delivery, question: Question, face: strin
     return holdBack(delivery, question, at) ?? { do: "send", mayBeThere: false };
   }
   if (face !== delivery.face) return { do: "edit" };
+  // Some channels have nothing to tell of an outcome, such as to the person who answered.
+  if (!isPending(question)) return { do: "close" };
   if (!isReminderDue(delivery, question, now)) return { do: "nothing" };
   return holdBack(delivery, question, at) ?? { do: "remind" };
 }
@@ -232,6 +234,12 @@ export function failDelivery(
   if (failed.isGone)
     return { ...next, state: isPending(question) ? "due" : "closed", outside: undefined, face: undefined };
   return failed.isFinal ? { ...next, state: "failed" } : next;
+}
+
+/** The delivery of a message that came back after it was sent. */
+export function returnDelivery(delivery: Delivery, why: string, now: Instant): Delivery {
+  const tries = (delivery.failure?.tries ?? 0) + 1;
+  return { ...delivery, state: "failed", failure: { why, at: now, tries }, isReported: true };
 }
 
 /** The delivery after a reply, with its key. */

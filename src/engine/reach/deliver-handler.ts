@@ -57,8 +57,9 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     const { read, delivery } = task;
     const person = await findRecipient(delivery, work);
     const message = questionMessage(read, delivery.token, work.decider.at(SYSTEM).rules, person?.language);
-    const wire = channel.build(message, { address: person && findAddress(person, delivery.channel) });
-    const face = hashText(JSON.stringify(wire));
+    const to = { address: person && findAddress(person, delivery.channel), person: delivery.person };
+    const wire = channel.build(message, to);
+    const face = hashText(JSON.stringify(channel.face?.(message, to) ?? wire));
     const shown = (await isLeftBehind(channel, delivery)) ? { ...delivery, face: undefined } : delivery;
     const step = planDelivery(shown, read.question, face, await readTime(delivery, person, work));
     switch (step.do) {
@@ -72,6 +73,8 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
       }
       case "skip":
         return skip(task);
+      case "close":
+        return save(task, (now) => ({ ...now, state: "closed", sending: undefined }));
       default: {
         const claimed = await claim(task, face);
         if (!claimed)
