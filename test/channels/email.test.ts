@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import PostalMime from "postal-mime";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { emailChannel } from "../../src/channels/email/email.ts";
 import type { QuestionId } from "../../src/core/id.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
+import { BuiltScene } from "../built.ts";
 import { Scene } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { OUTBOUND } from "./loopback-server.ts";
 import { MailCounterpart, stopSharedMailServer } from "./mail-counterpart.ts";
-import { DOMAIN } from "./mail-server.ts";
+import { AUTHSERV, DOMAIN, PASSWORD } from "./mail-server.ts";
 
 const TRAITS = { replies: true, provesPeople: true, hasWords: true, hasMentions: false, isFixed: true };
 const WAIT = { timeout: 30_000, interval: 50 };
@@ -38,6 +40,9 @@ async function aScene(service: MailCounterpart, channel = service.channel, perso
 async function ask(scene: Scene, raw: Record<string, unknown> = {}) {
   const { question } = await scene.ask(raw);
   await scene.pass(0);
+  // An engine that works may send it itself.
+  const isSent = async () => (await scene.engine.listDeliveries(question.id)).every(({ state }) => state !== "due");
+  await expect.poll(isSent, WAIT).toBe(true);
   return question.id;
 }
 
@@ -118,10 +123,15 @@ test("the server gives new uids to everything: nothing is taken twice, nothing i
   await scene.engine.stop();
   await working;
   service.server.forgetUids(service.answers);
-  const second = await ask(scene, { question: "Which port?", options: ["80", "443"] });
-  await service.say("B");
-  const next = new Scene({ rules: scene.rules, store: () => scene.store, openChannel: () => Promise.resolve(service.channel) });
+  // A stopped engine does nothing more: another one goes on with the same store.
+  const next = new Scene({
+    rules: scene.rules,
+    store: () => scene.store,
+    openChannel: () => Promise.resolve(service.channel),
+  });
   onTestFinished(() => next.engine.stop());
+  const second = await ask(next, { question: "Which port?", options: ["80", "443"] });
+  await service.say("B");
   void next.engine.work();
   await expect.poll(answerOf(next, second), WAIT).toBe("443");
   const { run } = await next.engine.read(first);
@@ -169,7 +179,10 @@ function fill(service: MailCounterpart, count: number) {
     const token = randomBytes(16).toString("hex");
     const to = index % 2 === 0 ? `${service.answers}@${DOMAIN}` : `${service.answers}+${token}@${DOMAIN}`;
     const file = join(box, "new", name);
-    writeFileSync(file, `Delivered-To: ${to}\nFrom: lena@${DOMAIN}\nTo: ${to}\nSubject: News ${index}\nMessage-ID: <${name}@x>\n\nA\n`);
+    writeFileSync(
+      file,
+      `Delivered-To: ${to}\nFrom: lena@${DOMAIN}\nTo: ${to}\nSubject: News ${index}\nMessage-ID: <${name}@x>\n\nA\n`,
+    );
     chownSync(file, uid, gid);
   }
 }
@@ -203,7 +216,9 @@ test("a reply in HTML only, with a file attached: the words count, the file is n
   await service.server.deliver({ from: `${service.mika}@${DOMAIN}`, to, raw });
   await expect.poll(answerOf(scene, id), WAIT).toBe("Memcached");
   const { question } = await scene.engine.read(id);
-  expect(question).toMatchObject({ answer: { note: expect.stringMatching(/^it is there\n\n\(attached.*plan\.pdf\)$/) } });
+  expect(question).toMatchObject({
+    answer: { note: expect.stringMatching(/^it is there\n\n\(attached.*plan\.pdf\)$/) },
+  });
 });
 
 test("a shared address gets each question, and whoever has the mail may answer as nobody in particular", async () => {
@@ -219,3 +234,22 @@ test("a shared address gets each question, and whoever has the mail may answer a
   await expect.poll(answerOf(scene, id), WAIT).toBe("Redis");
   expect((await scene.engine.read(id)).question).toMatchObject({ answer: { by: { id: "email", strength: "bearer" } } });
 });
+
+test("setup email goes from nothing to an answered test question", async () => {
+  const service = await aMailbox();
+  const { server } = service;
+  const scene = new BuiltScene();
+  const password = join(scene.home, "password");
+  const ca = join(scene.home, "ca.pem");
+  writeFileSync(password, `${PASSWORD}\n`, { mode: 0o600 });
+  writeFileSync(ca, server.ca);
+  await scene.type("config", "set", "--user", "channels.email.ca_file", ca);
+  await scene.type("config", "set", "--user", "channels.email.imap.tls", "implicit");
+  const servers = ["--smtp", `127.0.0.1:${server.ports.submission}`, "--imap", `127.0.0.1:${server.ports.imap}`];
+  const mine = ["--to", `${service.mika}@${DOMAIN}`, "--authserv", AUTHSERV, "--password-file", password];
+  const setUp = scene.follow("setup", "email", `${service.answers}@${DOMAIN}`, ...servers, ...mine);
+  await expect.poll(() => server.mails(service.mika).length, { timeout: 60_000, interval: 200 }).toBe(1);
+  await service.reply({ email: await PostalMime.parse(server.mails(service.mika)[0] ?? "") }, "A");
+  expect(await setUp.ended).toMatchObject({ exit: 0, stderr: expect.stringContaining("It works.") });
+  expect(setUp.stderr()).not.toContain(PASSWORD);
+}, 120_000);

@@ -59,7 +59,7 @@ export class MailCounterpart implements Counterpart {
     this.answers = `answers${id}`;
     this.mika = `mika${id}`;
     this.person = { email: `Mika${id}@${DOMAIN}` }; // people write their address as they like
-    this.channel = this.#watched(emailChannel(this.settings(), OUTBOUND));
+    this.channel = this.watched(emailChannel(this.settings(), OUTBOUND));
   }
 
   settings(password = PASSWORD): EmailSettings {
@@ -157,6 +157,11 @@ export class MailCounterpart implements Counterpart {
     await this.#gate.close();
   }
 
+  /** Where a reply to the last mail goes. */
+  lastReplyTo(): string {
+    return this.#received.at(-1)?.email.replyTo?.[0]?.address ?? "";
+  }
+
   /** Replies as a mail program does: above the quoted mail, in the same thread. */
   async reply({ email }: Pick<ReceivedMail, "email">, text: string): Promise<void> {
     this.#count += 1;
@@ -194,7 +199,7 @@ export class MailCounterpart implements Counterpart {
   }
 
   /** The channel, whose mails have arrived when it says that they are sent: tests look at once. */
-  #watched(channel: Channel): Channel {
+  watched(channel: Channel): Channel {
     const arrived = async (result: ChannelResult) => {
       if (result.ok && result.outside !== undefined) await this.#receive(result.outside);
       return result;

@@ -199,6 +199,7 @@ biff = no
 smtpd_client_connection_rate_limit = 0
 smtpd_client_connection_count_limit = 0
 in_flow_delay = 0
+smtpd_error_sleep_time = 0
 `,
     "master.cf": `
 127.0.0.1:${submission} inet n - n - - smtpd
@@ -260,6 +261,11 @@ service auth {
   unix_listener ${dir}/run/auth {
     user = postfix
     mode = 0600
+  }
+}
+service anvil {
+  unix_listener anvil-auth-penalty {
+    mode = 0
   }
 }
 service imap-login {
