@@ -1,4 +1,4 @@
-import PostalMime, { type Attachment, type Email, addressParser } from "postal-mime";
+import type { Attachment, Email, addressParser as parseAddresses } from "postal-mime";
 import type { MessageFailure, Reply } from "../../core/channel/channel.ts";
 import type { EmailSettings } from "../../core/channel/channel-settings.ts";
 import { hashText } from "../../core/question/content.ts";
@@ -35,7 +35,8 @@ export async function readIncoming(source: Uint8Array | string, settings: ReadSe
   const automatic = findAutomatic(headers);
   if (automatic !== undefined || found?.isBounce) return readReport(source, headers, found, settings.own);
   if (!found) return { kind: "ignored", why: "it has no token of ours" };
-  const sender = findSender(headers);
+  const { default: PostalMime, addressParser } = await import("postal-mime");
+  const sender = findSender(headers, addressParser);
   if (!sender) return { kind: "ignored", why: "it has not exactly one sender" };
   const proof = proveSender(headers, sender.domain, settings);
   if (proof === "fail") return { kind: "ignored", why: "the server says that its sender is forged" };
@@ -66,7 +67,7 @@ interface Sender {
 }
 
 /** A mail with several senders, or with a sender that can be read in two ways, has none. */
-function findSender(headers: readonly MailHeader[]): Sender | undefined {
+function findSender(headers: readonly MailHeader[], addressParser: typeof parseAddresses): Sender | undefined {
   const values = headerValues(headers, "from");
   const [value = ""] = values;
   const [found, ...others] = addressParser(value, { flatten: true });
@@ -125,6 +126,7 @@ async function readReport(
   own: MailAddress,
 ): Promise<IncomingMail> {
   const ignored: IncomingMail = { kind: "ignored", why: findAutomatic(headers) ?? "it is no report" };
+  const { default: PostalMime } = await import("postal-mime");
   const email = await PostalMime.parse(source, { attachmentEncoding: "utf8" });
   const parts = email.attachments.map(({ content }) => contentText(content));
   const status = email.attachments.findIndex(({ mimeType }) => mimeType === "message/delivery-status");

@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import type { ChannelResult } from "../../core/channel/channel.ts";
 import type { MailServerSettings } from "../../core/channel/channel-settings.ts";
 import { withoutAddresses } from "./incoming-mail.ts";
@@ -26,7 +25,7 @@ export interface OutgoingMail {
 /** Hands a mail to the server, always over TLS. */
 export async function sendMail(server: MailServerSettings, mail: OutgoingMail): Promise<ChannelResult> {
   const { returnPath, to, headers, ...rest } = mail;
-  const transport = transportTo(server);
+  const transport = await transportTo(server);
   try {
     await transport.sendMail({
       ...rest,
@@ -47,7 +46,7 @@ export async function sendMail(server: MailServerSettings, mail: OutgoingMail): 
 
 /** Connects and signs in, and sends nothing. */
 export async function verifySmtp(server: MailServerSettings): Promise<void> {
-  const transport = transportTo(server);
+  const transport = await transportTo(server);
   try {
     await transport.verify();
   } catch (error) {
@@ -58,7 +57,8 @@ export async function verifySmtp(server: MailServerSettings): Promise<void> {
   }
 }
 
-function transportTo({ host, port, tls, user, readPassword, readCa }: MailServerSettings) {
+async function transportTo({ host, port, tls, user, readPassword, readCa }: MailServerSettings) {
+  const { createTransport } = await import("nodemailer");
   const ca = readCa();
   return createTransport({
     host,
