@@ -33,7 +33,7 @@ async function send({ name, isPersonal }: ReachChannel, { openChannel, listPeopl
   const reached = isPersonal ? addresses.filter((address) => address !== undefined) : addresses;
   if (reached.length === 0) return `nobody has paired an account; type: askd setup ${name}`;
   for (const address of reached) {
-    const result = await channel.send(channel.build(testMessage(), { address, person: undefined }));
+    const result = await channel.send(channel.build(testMessage(), { address }));
     if (!result.ok) return result.why;
   }
   return undefined;

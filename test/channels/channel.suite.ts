@@ -491,7 +491,8 @@ export function channelSuite(
 
       test("the settings can be checked", async () => {
         expect(await service.channel.verify()).not.toBe("");
-        if (service.withBadToken) await expect(service.withBadToken().verify()).rejects.toThrow(/token|Unauthorized|password/);
+        if (service.withBadToken)
+          await expect(service.withBadToken().verify()).rejects.toThrow(/token|Unauthorized|password/);
       });
 
       if (traits.hasWords) wordCases();
@@ -591,7 +592,7 @@ export function channelSuite(
     /** The first message is all that was sent. */
     async function expectNothingMore() {
       await scene.pass(0);
-      expect(service.requests()).toBe(1);
+      expect(service.traffic.requests()).toBe(1);
     }
 
     async function chainOf(id: QuestionId) {

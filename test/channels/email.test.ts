@@ -13,7 +13,7 @@ import { OUTBOUND } from "./loopback-server.ts";
 import { MailCounterpart, stopSharedMailServer } from "./mail-counterpart.ts";
 import { AUTHSERV, DOMAIN, PASSWORD } from "./mail-server.ts";
 
-const TRAITS = { replies: true, provesPeople: true, hasWords: true, hasMentions: false, isFixed: true };
+const TRAITS = { strength: "person", hasWords: true, hasMentions: false, hasStatuses: true, isFixed: true } as const;
 const WAIT = { timeout: 30_000, interval: 50 };
 
 afterAll(stopSharedMailServer);

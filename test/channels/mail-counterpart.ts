@@ -4,7 +4,7 @@ import PostalMime, { type Email } from "postal-mime";
 import { emailChannel } from "../../src/channels/email/email.ts";
 import type { Channel, ChannelResult } from "../../src/core/channel/channel.ts";
 import type { EmailSettings, MailServerSettings } from "../../src/core/channel/channel-settings.ts";
-import type { Counterpart, PlannedFailure, ShownMessage } from "./counterpart.ts";
+import type { Counterpart, PlannedFailure, ShownMessage, Traffic } from "./counterpart.ts";
 import { OUTBOUND } from "./loopback-server.ts";
 import { AUTHSERV, DOMAIN, MailServer, PASSWORD } from "./mail-server.ts";
 
@@ -81,6 +81,10 @@ export class MailCounterpart implements Counterpart {
       removesForgedResults: false,
       hasTags: true,
     };
+  }
+
+  get traffic(): Traffic {
+    return this;
   }
 
   shown(): ShownMessage[] {

@@ -8,7 +8,7 @@ export type WireMessage = Readonly<Record<string, unknown>>;
 export interface Recipient {
   /** The person's own address, for a channel that sends to people. */
   address: string | undefined;
-  person: string | undefined;
+  person?: string | undefined;
 }
 
 /** Names one message in the channel, in the channel's own words. */
