@@ -278,7 +278,8 @@ class SmtpGate {
           failure.retryAfterS === undefined
             ? `4.3.0 Internal error (${failure.status})`
             : `4.7.0 Too many mails, try again in ${failure.retryAfterS} seconds`;
-        return void socket.end(`421 ${why}\r\n`);
+        socket.end(`421 ${why}\r\n`);
+        return;
       }
       const onward = connect(target, "127.0.0.1");
       onward.on("error", () => socket.destroy());

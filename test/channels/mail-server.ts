@@ -37,7 +37,7 @@ export class MailServer {
   static async start(): Promise<MailServer> {
     ensureProgram("postfix");
     ensureProgram("dovecot", "dovecot-imapd dovecot-lmtpd");
-    const [submission = 0, mx = 0, imap = 0] = await Promise.all([freePort(), freePort(), freePort()]);
+    const [submission, mx, imap] = await Promise.all([freePort(), freePort(), freePort()]);
     const server = new MailServer({ submission, mx, imap });
     server.startDovecot();
     server.#run("postfix", "-c", join(server.dir, "etc"), "start");

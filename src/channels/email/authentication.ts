@@ -1,7 +1,7 @@
 import type { EmailSettings } from "../../core/channel/channel-settings.ts";
 import type { MailHeader } from "./mail-header.ts";
 
-/** What the receiving server says about a sender: proven, disproven, or nothing. */
+/** The receiving server's word about a sender: proven, disproven, or nothing. */
 export type SenderProof = "pass" | "fail" | "none";
 
 /**

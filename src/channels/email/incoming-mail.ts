@@ -17,7 +17,7 @@ const WRITTEN = ["to", "cc"];
 
 type ReadSettings = Pick<EmailSettings, "authserv" | "removesForgedResults"> & { own: MailAddress };
 
-/** What a mail is for us: a reply, the news that a message did not arrive, or nothing. */
+/** The meaning of a mail: a reply, the news that a message did not arrive, or nothing. */
 export type IncomingMail =
   | { kind: "reply"; reply: Reply }
   | { kind: "failure"; failure: MessageFailure }

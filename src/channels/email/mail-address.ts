@@ -1,6 +1,6 @@
 const MOST_LOCAL_CHARS = 64;
 const TOKEN = "[0-9a-f]{32}";
-/** What stands in front of the token in the address that bounces go to. */
+/** Stands in front of the token in the address that bounces go to. */
 const BOUNCE = "bounce.";
 
 /** An address in its two parts. */

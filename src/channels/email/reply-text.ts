@@ -151,7 +151,7 @@ function mayStart(text: string) {
   return ATTRIBUTION_START.test(text) || (SAYS_WROTE.test(text) && /[:：]\s*$/.test(text)) || HAS_ADDRESS.test(text);
 }
 
-/** What follows is quoted, or nothing at all: an attribution announces a quotation. */
+/** Says whether a quotation follows, or nothing at all: an attribution announces one. */
 function followsQuote(lines: readonly Line[], index: number): boolean {
   const next = lines.slice(index).find(({ kind }) => kind !== "blank");
   return next === undefined || next.kind === "quoted";

@@ -3,7 +3,7 @@
 /** The verbs of "Mika wrote:". */
 const WROTE =
   "wrote|writes|said|schrieb|hat geschrieben|schrieb am|geschrieben|a écrit|a ecrit|escribió|escribio|ha escrito|escreveu|escrita por|ha scritto|scrive|schreef|het volgende geschreven|geschreven|skrev|skrev följande|kirjoitti|napisał|napisała|napisał\\(a\\)|pisze|napsal|napsala|napsal\\(a\\)|написал|написала|написал\\(а\\)|пише|написав|пишет|yazdı|şunu yazdı|írta|ezt írta|a scris|написа|έγραψε|đã viết|menulis|さんは書きました|のメッセージ|さんが書きました|写道|寫道|님이 작성|작성|כתב|كتب";
-/** What the line before a quotation ends with. */
+/** The end of the line before a quotation. */
 export const ATTRIBUTION_END = new RegExp(`(?:${WROTE})[^\\n]{0,80}[:：]?\\s*$|[:：]\\s*$`, "iu");
 export const SAYS_WROTE = new RegExp(
   `(?:^|[\\s"'>)\\]*_,])(?:${WROTE})(?=$|[\\s:："'<(,.*_])|さん|写道|寫道|작성`,

@@ -164,7 +164,7 @@ async function findSender(
   const claimed = proven ?? strength;
   const by: Actor = { scope: "human", id: person ?? name, channel: name, strength: claimed };
   if (person === undefined) {
-    // Whoever has a message to a shared address may answer; it proves nobody.
+    // A message to a shared address may be answered by all who have it; it proves nobody.
     const mayAnswer = strength !== "person" || proven !== undefined;
     return mayAnswer ? { ...by, strength: weakerStrength(claimed, "bearer") } : undefined;
   }

@@ -5,11 +5,11 @@ interface MailHost {
   port: number;
 }
 
-/** The servers of a mail provider, and what a person has to know before a program may use them. */
+/** The servers of a mail provider, and the steps before a program may use them. */
 export interface MailProvider {
   smtp: MailHost;
   imap: MailHost;
-  /** What to do first. */
+  /** The steps to take first. */
   about: string | undefined;
   /** The name in the results that the provider writes about senders, and whether it removes forged ones. */
   authserv: string | undefined;
