@@ -205,6 +205,7 @@ test("every refusal says what is so, what to type next, and ends with its own co
     ["completion"],
     ["completion", "tcsh"],
     ["user", "add", "eve", "--email", "nowhere"],
+    ["user", "add", "eve", "--quiet-hours", "at night"],
     ["runs", "cancel", "cancelled"],
     ["token", "revoke", "ffff"],
     ["user", "set", "nobody"],

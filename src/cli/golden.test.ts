@@ -253,6 +253,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("user", "add", "mika", "--slack", "U024BE7LH", "--github", "mika");
     await seen.type("user", "list");
     await seen.type("user", "set", "lena", "--name", "", "--group", "ops,oncall");
+    await seen.type("user", "set", "lena", "--quiet-hours", "22:00-07:00 Europe/Berlin");
     await seen.type("user", "show", "lena", "--json");
     await seen.type("user", "add", "lena");
     await seen.type("user", "show", "lene");

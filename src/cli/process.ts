@@ -91,11 +91,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     stdin: inputFrom(process),
     env: process.env,
     agents: async () => (await import("../agents/agents.ts")).AGENTS,
-    runsAbove: () => runsAbove(process.pid),
-    isInSessionOf: async (run, stateDir) =>
-      (await import("../agents/process/agent-session.ts")).isInSessionOf(process.pid, run, stateDir),
-    runsOfSession: async (stateDir) =>
-      (await import("../agents/process/agent-session.ts")).runsOfSession(process.pid, stateDir),
+    ...ancestryOf(process.pid),
     startOf: (pid) => startOf(pid),
     findStartedAs: async (pid) => (await import("../agents/runner/process-launch.ts")).findProcessLaunch(pid),
     pid: process.pid,
@@ -283,6 +279,16 @@ export function writeTo(descriptor: number, text: string, later: (rest: Buffer) 
       return later(bytes.subarray(done)); // the stream waits until it can write, and handles a closed pipe
     }
   }
+}
+
+/** The runs that a process belongs to. */
+function ancestryOf(pid: number): Pick<Context, "runsAbove" | "runsOfSession" | "isInSessionOf"> {
+  const load = () => import("../agents/process/agent-session.ts");
+  return {
+    runsAbove: () => runsAbove(pid),
+    runsOfSession: async (stateDir) => (await load()).runsOfSession(pid, stateDir),
+    isInSessionOf: async (run, stateDir) => (await load()).isInSessionOf(pid, run, stateDir),
+  };
 }
 
 /**

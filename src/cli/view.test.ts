@@ -108,6 +108,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     failing: [],
     clocks: [],
     damage: [],
+    outages: [],
     failed: [],
     completed: [],
     cancelled: [],
@@ -175,6 +176,28 @@ COMPLETED TODAY:
   #41 update-deps ✓
 
 1 waiting, 1 running, 1 done. Next: askd next
+`);
+  });
+
+  test("cuts a question that is too long for a list, and says where all of it is", () => {
+    const item = waiting.content.items[0];
+    if (!item) throw new Error("there is no item");
+    const long = { ...item, text: "x".repeat(6_000), options: [] };
+    const read = { ...waiting, content: { ...waiting.content, items: [long] } };
+    const shown = renderStatus(aStatus({ waiting: [read] }), plain);
+    expect(shown.length).toBeLessThan(700);
+    expect(shown).toContain(`      Q: ${"x".repeat(299)}…\n      All of it: askd show 42\n`);
+  });
+
+  test("names the channels that have failed for a while, whose and why", () => {
+    const outages = [
+      { channel: "telegram", person: "ada", since: later(now, -12 * MINUTE_MS), why: "status 503\u001b[2J" },
+      { channel: "webhook", since: later(now, -60 * MINUTE_MS), why: "not reachable" },
+    ];
+    expect(renderStatus(aStatus({ outages }), plain)).toBe(`Nothing is waiting for you.
+CHANNELS THAT FAIL:
+  Telegram (ada) failing for 12m: status 503\\x1b[2J. Try: askd test telegram
+  webhook failing for 1h: not reachable. Try: askd test webhook
 `);
   });
 

@@ -20,7 +20,7 @@ export interface DecisionContext {
 }
 
 /**
- * A small row of any other kind: person, token, worker, delivery, message outside, listener, presence, inbox entry, alert,
+ * A small row of any other kind: person, token, worker, delivery, message outside, listener, presence, outage of a channel, inbox entry, alert,
  * template, who asked what, clock, last seal, last anchored seal, roster, statistics of closed questions.
  */
 export interface Entry {
@@ -33,6 +33,7 @@ export interface Entry {
     | "outside"
     | "listener"
     | "presence"
+    | "outage"
     | "inbox"
     | "alert"
     | "template"

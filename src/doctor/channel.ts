@@ -70,8 +70,9 @@ function checkChannel(
     ...findSecrets(section, `channels.${name}`).flatMap((place) => checkSecret(name, place, env)),
   ];
   if (wrong.length > 0) return wrong;
-  if (state?.lastFailure) {
-    const text = `the last message did not arrive: ${state.lastFailure.why}`;
+  if (state?.outage) {
+    const { person, since, why } = state.outage;
+    const text = `has failed${person === undefined ? "" : ` for ${person}`} since ${since}: ${why}`;
     return [
       { code: "channel_failing", area: "channels", subject: name, level: "problem", text, fix: `askd test ${name}` },
     ];

@@ -10,7 +10,7 @@ export interface BoardMessage {
 
 /** A channel in memory: a board whose messages people can look at, and that can be told to fail. */
 export class Board implements Channel {
-  readonly name = "board";
+  readonly name: string;
   readonly strength = "person";
   readonly messages = new Map<string, BoardMessage>();
   readonly reminders: string[] = [];
@@ -24,6 +24,10 @@ export class Board implements Channel {
   /** Set where the board can be asked for a message. */
   find: Channel["find"];
   #count = 0;
+
+  constructor(name = "board") {
+    this.name = name;
+  }
 
   readonly open: OpenChannel = () => Promise.resolve(this);
 
@@ -57,6 +61,8 @@ export class Board implements Channel {
       this.reminders.push(text);
       return { ok: true };
     });
+
+  note = (text: string): WireMessage => ({ text, buttons: [], token: "" });
 
   verify = (): Promise<string> => Promise.resolve("a board in memory");
 

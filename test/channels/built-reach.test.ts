@@ -29,7 +29,7 @@ test("a question that is asked with nothing running reaches a phone, is answered
   expect(asked.exit).toBe(0);
   const id = asked.stdout.toString().trim();
   await expect.poll(() => service.shown().length, WAIT).toBe(1);
-  expect(await jsonOf(scene, "channels")).toMatchObject([{ name: "ntfy", last_failure: null }]);
+  expect(await jsonOf(scene, "channels")).toMatchObject([{ name: "ntfy", failing: null }]);
   const shown = await scene.type("show", id);
   expect(shown.stdout.toString()).toMatch(/Told: ntfy sent/);
   await service.shown()[0]?.buttons[1]?.press();

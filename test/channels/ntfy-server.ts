@@ -55,12 +55,15 @@ export class NtfyServer implements Counterpart {
   readonly #isOpen: boolean;
   readonly #streams = new Set<{ topic: string; response: ServerResponse }>();
   #lastAct: { headers: Record<string, string>; body: string } | undefined;
+  /** It dies after the next message, before it replies, and stays away for so many requests. */
+  #diesFor: number | undefined;
+  #isAwayFor = 0;
 
   /** A server that is open has no tokens: whoever knows a topic may read and write it. */
   static async start({ isOpen = false } = {}): Promise<NtfyServer> {
     const server = new LoopbackServer();
     const ntfy = new NtfyServer(server, await server.listen(), isOpen);
-    server.handle = (request, response) => ntfy.handle(request, response);
+    server.handle = (request, response) => (ntfy.#isAway() ? void response.destroy() : ntfy.handle(request, response));
     return ntfy;
   }
 
@@ -102,6 +105,16 @@ export class NtfyServer implements Counterpart {
     return this.kept
       .filter(({ topic, sequence_id: id }) => topic === TOPIC && id === undefined)
       .map(({ message }) => message);
+  }
+
+  /** Keeps the next message, dies before it replies, and is away for so many requests after that. */
+  dieAfterNext(requests: number): void {
+    this.#diesFor = requests;
+  }
+
+  #isAway(): boolean {
+    this.#isAwayFor -= 1;
+    return this.#isAwayFor >= 0;
   }
 
   withBadToken(): Channel {
@@ -182,7 +195,11 @@ export class NtfyServer implements Counterpart {
     const kept = { ...message, id: randomBytes(6).toString("hex") };
     this.kept.push(kept);
     for (const stream of this.#streams) if (stream.topic === message.topic) stream.response.write(lineOf(kept));
-    sendJson(response, 200, { id: kept.id, time: 1, event: "message", ...message });
+    if (this.#diesFor !== undefined) {
+      this.#isAwayFor = this.#diesFor;
+      this.#diesFor = undefined;
+      response.destroy();
+    } else sendJson(response, 200, { id: kept.id, time: 1, event: "message", ...message });
   }
 
   /** Keeps what was sent, and fails as planned. */

@@ -38,7 +38,16 @@ const OUTSIDE_COLUMNS: ReadonlySet<string> = new Set([
   "event.xid",
   "event.seq",
 ]);
-const OUTSIDE_KINDS: ReadonlySet<Value> = new Set(["usage", "worker", "clock", "roster", "refused", "listener"]);
+const OUTSIDE_KINDS: ReadonlySet<Value> = new Set([
+  "usage",
+  "worker",
+  "clock",
+  "roster",
+  "refused",
+  "listener",
+  "presence",
+  "outage",
+]);
 /** What of a delivery does not change with how far it has come. */
 const DELIVERY_FIELDS: ReadonlySet<string> = new Set(["token", "channel", "person"]);
 const OUTSIDE_JOB_FIELDS: ReadonlySet<string> = new Set(["tries", "failure"]);

@@ -26,7 +26,12 @@ const SILENCE_MS = 120_000;
 
 const Published = z.object({ id: z.string() });
 const StreamEvent = z.object({ id: z.string(), event: z.string(), message: z.string().optional() });
-const Sequenced = z.object({ id: z.string(), sequence_id: z.string().optional() });
+const Sequenced = z.object({
+  id: z.string(),
+  sequence_id: z.string().optional(),
+  title: z.string().optional(),
+  message: z.string().optional(),
+});
 
 /**
  * Publishes questions to a topic of an ntfy server. Buttons publish to a second topic of the same server, which askd
@@ -45,6 +50,7 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
       return networkFailure(error);
     }
   };
+  const lastOf = (wire: WireMessage) => `${url}/${topicOf(wire) ?? topic}/json?poll=1&since=10m`;
   return {
     name: "ntfy",
     strength,
@@ -54,14 +60,13 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
     // A message with the same sequence id replaces the earlier one; older servers show it as a second message.
     edit: (_outside, wire) => publish(wire),
     remind: (_outside, wire, text) => publish({ ...wire, message: cutText(text, MESSAGE_BYTES, countBytes).text }),
-    respond: (respondTo, text) =>
-      publish({
-        topic: respondTo || topic,
-        title: "askd",
-        message: cutText(text, MESSAGE_BYTES, countBytes).text,
-        priority: PRIORITY.low,
-      }),
-    find: (wire) => findMessage(outbound, `${url}/${topicOf(wire) ?? topic}/json?poll=1&since=10m`, headers, wire),
+    note: (text, { address }) => noteOf(address ?? topic, text),
+    respond: (respondTo, text) => publish(noteOf(respondTo || topic, text)),
+    find: async (wire) => (await findMessage(outbound, lastOf(wire), headers, wire))?.id,
+    shows: async (wire) => {
+      const found = await findMessage(outbound, lastOf(wire), headers, wire);
+      return found !== undefined && found.title === wire["title"] && found.message === wire["message"];
+    },
     verify: async () => {
       const reply = await callService(outbound, `${url}/${topic}/json?poll=1&since=1s`, { headers });
       if (reply.status === 401) throw new Error("the server refuses the token");
@@ -75,6 +80,11 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
 
 function topicOf({ topic }: WireMessage) {
   return typeof topic === "string" ? topic : undefined;
+}
+
+function noteOf(topic: string, text: string): WireMessage {
+  const message = cutText(makeVisible(text), MESSAGE_BYTES, countBytes).text;
+  return { topic, title: "askd", message, priority: PRIORITY.low };
 }
 
 function bearer(token: string | undefined): Record<string, string> {
@@ -145,13 +155,13 @@ function readResult({ status, body, retryAfterMs }: ServiceReply): ChannelResult
   return { ok: false, why, isFinal: status === 400 || status === 413, retryAfterMs };
 }
 
-/** Asks the server for a message that an earlier attempt may have published; a token that may only write sees none. */
+/** Asks the server for the last message that attempts may have published; a token that may only write sees none. */
 async function findMessage(outbound: Outbound, url: string, headers: Record<string, string>, wire: WireMessage) {
   try {
     const response = await outbound.fetch(url, { headers, redirect: "error", signal: AbortSignal.timeout(10_000) });
     if (response.status !== 200) return undefined;
     const lines = (await response.text()).split("\n").map((line) => Sequenced.safeParse(parseLine(line)));
-    return lines.findLast((line) => line.success && line.data.sequence_id === wire["sequence_id"])?.data?.id;
+    return lines.findLast((line) => line.data?.sequence_id === wire["sequence_id"])?.data;
   } catch {
     return undefined; // it cannot be asked: the message is sent again
   }

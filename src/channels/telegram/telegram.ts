@@ -83,6 +83,10 @@ export function telegramChannel(settings: TelegramSettings, outbound: Outbound):
       const reminded = await call("sendMessage", { chat_id: wire["chat_id"], text: plainText(text), ...reply });
       return reminded.ok ? { ok: true } : judgeFailure(reminded);
     },
+    note: (text, { address }) => ({
+      chat_id: address === undefined ? undefined : Number(address),
+      text: plainText(text),
+    }),
     respond: (respondTo, text) => respond(call, respondTo, text),
     verify: async () => `@${(await getBot(call)).username}`,
     listen: (cursor, signal) => listen(call, cursor, signal),

@@ -37,6 +37,9 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
     send: deliver,
     edit: (_outside, wire) => deliver(wire),
     remind: (_outside, wire, text) => deliver(reminder(format, wire, text)),
+    note: (text) => ({
+      body: format === "standard" ? { type: "note", data: { text } } : chatText(format, FOREIGN[format](text)),
+    }),
     verify: () => Promise.resolve(`${format} messages to ${new URL(url).host}`),
   };
 }

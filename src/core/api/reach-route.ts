@@ -21,7 +21,7 @@ export type DeliveryView = z.infer<typeof DeliveryView>;
 export const ChannelView = z.object({
   name: z.string(),
   last_sent_at: MaybeInstant,
-  last_failure: z.object({ why: z.string(), at: Instant }).nullable(),
+  failing: z.object({ since: Instant, why: z.string(), person: MaybeText }).nullable(),
   waiting: z.int(),
   listened_until: MaybeInstant,
   recipients: z.int().nullable(),
@@ -93,7 +93,7 @@ export function viewDelivery({
 export function viewChannel({
   name,
   lastSentAt,
-  lastFailure,
+  outage,
   waiting,
   listenedUntil,
   recipients,
@@ -101,7 +101,7 @@ export function viewChannel({
   return {
     name,
     last_sent_at: lastSentAt ?? null,
-    last_failure: lastFailure ?? null,
+    failing: outage ? { since: outage.since, why: outage.why, person: outage.person ?? null } : null,
     waiting,
     listened_until: listenedUntil ?? null,
     recipients: recipients ?? null,

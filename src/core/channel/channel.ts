@@ -96,12 +96,16 @@ export interface Channel {
   edit?(outside: OutsideRef, wire: WireMessage): Promise<ChannelResult>;
   /** Sends a reminder of a message. */
   remind(outside: OutsideRef | undefined, wire: WireMessage, text: string): Promise<ChannelResult>;
+  /** Builds a note that is about no question, for `send`. */
+  note?(text: string, to: Recipient): WireMessage;
   /** Responds to a reply, where it was given. */
   respond?(respondTo: string, text: string): Promise<ChannelResult>;
   /** Finds the person's own words in a reply that also quotes the message. */
   extract?(reply: Reply, message: QuestionMessage): string;
-  /** Finds a message that an attempt may have sent before its process died. */
+  /** Finds a message that an attempt may have sent before its process died, or before the service could reply. */
   find?(wire: WireMessage): Promise<OutsideRef | undefined>;
+  /** Says whether the message of this question, as it is there now, shows this already. */
+  shows?(wire: WireMessage): Promise<boolean>;
   /** Checks settings and credentials with the service; returns where messages go, or throws why not. */
   verify(): Promise<string>;
   /**

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Instant } from "../instant.ts";
+import { Outage } from "./outage.ts";
 import { type Delivery, DeliveryState, DeliveryWait } from "./delivery.ts";
 
 const Failure = z.object({ why: z.string(), at: Instant, tries: z.int() });
@@ -36,7 +37,8 @@ export function deliveryStatus({
 export const ChannelState = z.object({
   name: z.string(),
   lastSentAt: Instant.optional(),
-  lastFailure: z.object({ why: z.string(), at: Instant }).optional(),
+  /** It fails, for a recipient or for all, since the first failure after the last success. */
+  outage: Outage.omit({ channel: true }).optional(),
   /** Messages that are still to be sent, edited or tried again. */
   waiting: z.int(),
   /** Until when a process has promised to listen for replies. */

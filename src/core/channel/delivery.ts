@@ -123,8 +123,9 @@ export type DeliveryStep =
   | { do: "nothing" }
   | { do: "wait"; until: Instant; waits?: DeliveryWait }
   | { do: "skip" | "close" }
-  | { do: "send"; mayBeThere: boolean }
-  | { do: "edit" | "remind" };
+  /** `mayBeThere`: an attempt got no reply, so that what it sent may have arrived. */
+  | { do: "send" | "edit"; mayBeThere: boolean }
+  | { do: "remind" };
 
 /** The time, and what is known of the recipient at that time. */
 export interface DeliveryTime {
@@ -151,7 +152,7 @@ export function planDelivery(delivery: Delivery, question: Question, face: strin
     if (!isPending(question) && !delivery.isNotice) return { do: "skip" };
     return holdBack(delivery, question, at) ?? { do: "send", mayBeThere: false };
   }
-  if (face !== delivery.face) return { do: "edit" };
+  if (face !== delivery.face) return { do: "edit", mayBeThere: sending !== undefined };
   // Some channels have nothing to tell of an outcome, such as to the person who answered.
   if (!isPending(question)) return { do: "close" };
   if (!isReminderDue(delivery, question, now)) return { do: "nothing" };
@@ -188,7 +189,7 @@ function holdBack({ waits }: Delivery, question: Question, at: DeliveryTime): De
 
 /** The delivery while something of it is on its way. */
 export function claimDelivery(delivery: Delivery, face: string, now: Instant): Delivery {
-  const isAgain = delivery.state === "due" && delivery.sending !== undefined;
+  const isAgain = delivery.sending !== undefined;
   return { ...delivery, sending: { until: later(now, SENDING_MS), face, isAgain: isAgain || undefined } };
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { formatDuration } from "../text/duration.ts";
 import { Instant } from "../instant.ts";
+import { Outage } from "../channel/outage.ts";
 import { JobKind } from "./job.ts";
 
 /** A job whose last attempt failed, and the run that waits for it. */
@@ -35,9 +36,11 @@ export const Troubles = z.object({
   clocks: z.array(JumpedClock),
   /** Damage to the store's files, in the words of the database. */
   damage: z.array(z.string()),
+  /** Channels that have failed for a while; a server of an earlier version does not say. */
+  outages: z.array(Outage).default([]),
 });
 export type Troubles = z.infer<typeof Troubles>;
-export const NO_TROUBLES: Troubles = { failing: [], clocks: [], damage: [] };
+export const NO_TROUBLES: Troubles = { failing: [], clocks: [], damage: [], outages: [] };
 
 const FailingJobView = z.object({
   kind: z.string(),
@@ -59,12 +62,14 @@ export const TroublesView = z.object({
   failing: z.array(FailingJobView),
   clocks: z.array(JumpedClockView),
   damage: z.array(z.string()),
+  channels: z.array(z.object({ channel: z.string(), person: z.string().nullable(), since: Instant, why: z.string() })),
 });
 export type TroublesView = z.infer<typeof TroublesView>;
 
 /** The wire format. */
-export function viewTroubles({ failing, clocks, damage }: Troubles): TroublesView {
-  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock), damage };
+export function viewTroubles({ failing, clocks, damage, outages }: Troubles): TroublesView {
+  const channels = outages.map((outage) => ({ ...outage, person: outage.person ?? null }));
+  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock), damage, channels };
 }
 
 /** Describes a clock jump. */

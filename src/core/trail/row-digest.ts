@@ -23,6 +23,7 @@ const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "delivery",
   "listener",
   "presence",
+  "outage",
 ]);
 
 export const RUN_ROW = "run";

@@ -1,7 +1,9 @@
+import { OUTAGE_MS } from "../../core/channel/outage.ts";
 import { DAY_MS, later, msBetween } from "../../core/instant.ts";
 import { ClockRow, CONFIRM_JUMP_MS, hasNoJump } from "../../core/run/clock-jump.ts";
 import { machineName } from "../../core/run/machine.ts";
 import type { FailingJob, JumpedClock, Troubles } from "../../core/run/trouble.ts";
+import { listOutages } from "../reach/outage.ts";
 import type { KeptJob, Store } from "../../store/store.ts";
 
 const MOST_FAILING = 20;
@@ -12,7 +14,16 @@ export async function findTroubles(store: Store): Promise<Troubles> {
   const [jobs, clocks] = await Promise.all([store.listFailingJobs(MOST_FAILING), listJumpedClocks(store)]);
   const runs = await store.readRuns(jobs.flatMap(({ runId }) => runId ?? []));
   const byId = new Map(runs.map((run) => [run.id, run]));
-  return { failing: jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []), clocks, damage };
+  const failing = jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []);
+  return { failing, clocks, damage, outages: await listLastingOutages(store) };
+}
+
+/** Channels that have failed for so long that people are told of it. */
+async function listLastingOutages(store: Pick<Store, "listEntries" | "now">): Promise<Troubles["outages"]> {
+  const outages = await listOutages(store);
+  if (outages.length === 0) return [];
+  const latest = later(await store.now(), -OUTAGE_MS);
+  return outages.filter(({ since }) => since <= latest);
 }
 
 /** Clocks that jumped within a day. */

@@ -29,6 +29,7 @@ import { unchangedEvent } from "../../core/trail/event.ts";
 import { JobLost } from "../decide.ts";
 import { sayWhy } from "../jobs/job-retry.ts";
 import type { Handler, JobContext } from "../jobs/worker.ts";
+import { beginOutage, endOutage, reportOutage } from "./outage.ts";
 import { findPresentUntil } from "./presence.ts";
 
 const RETRY_MS = [SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS];
@@ -41,7 +42,7 @@ const LAST_EDIT_MS = DAY_MS;
 /** One message that has to be brought in line with its question. */
 interface Task {
   job: ClaimedJob;
-  work: JobContext;
+  work: JobContext & { openChannel: OpenChannel };
   read: QuestionSnapshot;
   delivery: Delivery;
 }
@@ -49,7 +50,7 @@ interface Task {
 /** Brings the message of a delivery in line with its question: sends, edits or reminds. */
 export function deliverHandler(openChannel: OpenChannel): Handler {
   return async (job, work) => {
-    const task = await readTask(job, work);
+    const task = await readTask(job, { ...work, openChannel });
     if (!task) return void (await work.decider.commit({ finished: [job] }));
     const opened = await tryOpen(openChannel, task.delivery.channel);
     if ("why" in opened) return fail(task, opened);
@@ -62,6 +63,7 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     const face = hashText(JSON.stringify(channel.face?.(message, to) ?? wire));
     const shown = (await isLeftBehind(channel, delivery)) ? { ...delivery, face: undefined } : delivery;
     const step = planDelivery(shown, read.question, face, await readTime(delivery, person, work));
+    const built = { channel, wire, message, face };
     switch (step.do) {
       case "nothing":
         return void (await work.decider.commit({ finished: [job] }));
@@ -75,21 +77,28 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
         return skip(task);
       case "close":
         return save(task, (now) => ({ ...now, state: "closed", sending: undefined }));
-      default: {
-        const claimed = await claim(task, face);
-        if (!claimed)
-          return void (await work.decider.commit({ postponed: [{ job, dueAt: work.now, tries: job.tries }] }));
-        const nudges = read.question.nudges ?? 0;
-        const result = await perform(step, { channel, wire, face, message, delivery, nudges });
-        if (result === "skip") return skip({ ...task, delivery: claimed });
-        if (!result.ok) return fail({ ...task, delivery: claimed }, result);
-        return succeed({ ...task, delivery: claimed }, { step: step.do, face, outside: result.outside });
-      }
+      default:
+        return attempt(task, step, built);
     }
   };
 }
 
-async function readTask(job: ClaimedJob, work: JobContext): Promise<Task | undefined> {
+/** Sends, edits or reminds, once nobody else does. */
+async function attempt(task: Task, step: AttemptStep, built: Omit<Attempt, "delivery" | "nudges">): Promise<void> {
+  const { job, work, read, delivery } = task;
+  const { face } = built;
+  const claimed = await claim(task, face);
+  if (!claimed) return void (await work.decider.commit({ postponed: [{ job, dueAt: work.now, tries: job.tries }] }));
+  const nudges = read.question.nudges ?? 0;
+  const result = await perform(step, { ...built, delivery, nudges });
+  if (result === "skip") return skip({ ...task, delivery: claimed });
+  if (!result.ok) return fail({ ...task, delivery: claimed }, result);
+  return succeed({ ...task, delivery: claimed }, { step: step.do, face, outside: result.outside });
+}
+
+type AttemptStep = Extract<DeliveryStep, { do: "send" | "edit" | "remind" }>;
+
+async function readTask(job: ClaimedJob, work: Task["work"]): Promise<Task | undefined> {
   const entry = await work.store.findEntry("delivery", job.key.slice(job.key.indexOf(":") + 1));
   if (!entry || job.questionId === undefined) return undefined;
   return { job, work, read: await work.decider.rows.read(job.questionId), delivery: parseDelivery(entry) };
@@ -147,14 +156,14 @@ interface Attempt {
   nudges: number;
 }
 
-async function perform(
-  step: Extract<DeliveryStep, { do: "send" | "edit" | "remind" }>,
-  attempt: Attempt,
-): Promise<ChannelResult | "skip"> {
+async function perform(step: AttemptStep, attempt: Attempt): Promise<ChannelResult | "skip"> {
   const { channel, wire, message, delivery, nudges } = attempt;
   if (step.do === "remind") return channel.remind(delivery.outside, wire, sayReminder(message, nudges));
-  if (step.do === "edit" && channel.edit && delivery.outside !== undefined) return channel.edit(delivery.outside, wire);
-  return step.do === "send" && step.mayBeThere ? sendAgain(attempt) : channel.send(wire);
+  if (step.do === "send") return step.mayBeThere ? sendAgain(attempt) : channel.send(wire);
+  if (!channel.edit || delivery.outside === undefined) return channel.send(wire);
+  // A second message that says the same would ring again where messages cannot be replaced.
+  if (step.mayBeThere && (await channel.shows?.(wire))) return { ok: true };
+  return channel.edit(delivery.outside, wire);
 }
 
 /** Sends a message that may be there already, as far as the service can be asked. */
@@ -164,7 +173,8 @@ async function sendAgain({ channel, wire, face, message, delivery }: Attempt): P
   if (found === undefined) return message.isOpen || !channel.find ? channel.send(wire) : "skip";
   // The question may have changed since that message was built.
   const { sending } = delivery;
-  const isSame = sending?.face === face && sending.isAgain !== true;
+  const isFirst = sending?.face === face && sending.isAgain !== true;
+  const isSame = isFirst || (await channel.shows?.(wire)) === true;
   if (isSame || !channel.edit) return { ok: true, outside: found };
   const edited = await channel.edit(found, wire);
   return edited.ok ? { ok: true, outside: edited.outside ?? found } : edited;
@@ -186,7 +196,8 @@ async function succeed(
   // A reminder that became due with the change comes after it.
   const isGoingOn = done.step === "edit" && isReminderDue(delivery, read.question, at.now);
   const end = isGoingOn ? { postponed: [{ job: task.job, dueAt: at.now, tries: 0 }] } : { finished: [task.job] };
-  return commitResult(task, change, { entries: outside, events }, end);
+  const readMore = async () => ({ entries: [...outside, ...((await endOutage(work.store, delivery)).entries ?? [])] });
+  return commitResult(task, change, { events }, end, readMore);
 }
 
 const WHAT = { send: "message", edit: "edit", remind: "reminder" } as const;
@@ -212,11 +223,14 @@ async function fail(task: Task, failure: Failure): Promise<void> {
   const events = isNews ? [unchangedEvent("delivery_failed", read.question, at, detail)] : [];
   work.onFailure(job, why);
   const change = (now: Delivery) => failDelivery(now, failed, read.question, at.now);
-  if (isOver || (isGone && !isPending(read.question))) return save(task, change, { events });
+  const readMore = async () => (isGone ? {} : beginOutage(work.store, delivery, { why, at: at.now }));
+  if (isOver || (isGone && !isPending(read.question)))
+    return commitResult(task, change, { events }, { finished: [job] }, readMore);
   const ladderMs = isGone ? 0 : (RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? HOUR_MS);
   const waitMs = Math.max(retryAfterMs, Math.round(ladderMs * (1 + Math.random() * JITTER)));
   const postponed = [{ job, dueAt: later(at.now, waitMs), tries: job.tries + 1, failure: { why, at: at.now } }];
-  await commitResult(task, change, { events }, { postponed });
+  await commitResult(task, change, { events }, { postponed }, readMore);
+  await reportOutage(delivery, work);
 }
 
 /** Says whether a closed question has waited long enough for its last edit. */
@@ -236,8 +250,8 @@ function skip(task: Task): Promise<void> {
   return save(task, (now) => ({ ...now, state: "skipped", sending: undefined, waits: undefined }));
 }
 
-function save(task: Task, change: (now: Delivery) => Delivery, more: Changes = {}): Promise<void> {
-  return commitResult(task, change, more, { finished: [task.job] });
+function save(task: Task, change: (now: Delivery) => Delivery): Promise<void> {
+  return commitResult(task, change, {}, { finished: [task.job] });
 }
 
 /**
@@ -247,15 +261,16 @@ function save(task: Task, change: (now: Delivery) => Delivery, more: Changes = {
 async function commitResult(
   { work, delivery, read }: Task,
   change: (now: Delivery) => Delivery,
-  more: Changes,
+  more: Pick<Changes, "events">,
   end: Changes,
+  readMore: () => Promise<Pick<Changes, "entries">> = () => Promise.resolve({}),
 ): Promise<void> {
   const { decider, store } = work;
   let ending = end;
   await decider.retry(async () => {
     const entry = await store.findEntry("delivery", delivery.id);
     if (!entry) return true;
-    const entries = [deliveryEntry(change(parseDelivery(entry))), ...(more.entries ?? [])];
+    const entries = [deliveryEntry(change(parseDelivery(entry))), ...((await readMore()).entries ?? [])];
     try {
       const committed = await decider.commit({ ...more, entries, ...ending });
       return committed.ok ? true : undefined;

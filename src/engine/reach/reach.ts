@@ -8,6 +8,7 @@ import type { Rules } from "../../core/rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReachEngine } from "../engine.ts";
 import { readListener } from "./listener-lease.ts";
+import { listOutages } from "./outage.ts";
 
 /** How far back the trail is searched for what a channel last did. */
 const SEARCHED = 500;
@@ -33,19 +34,19 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
     const events = (await this.#store.readTrailPage({ limit: SEARCHED })).map(({ event }) => event);
     const jobs = (await this.#store.listJobs(MOST_JOBS)).filter(({ kind }) => kind === "deliver");
     const ids = jobs.map(({ key }) => key.slice(key.indexOf(":") + 1));
+    const outages = await listOutages(this.#store);
     const waiting = (await this.#store.readEntries("delivery", ids)).map(parseDelivery);
     const hasPersonal = this.#rules.reach.some(({ isPersonal }) => isPersonal);
     const people = hasPersonal ? (await this.#store.listEntries("person")).map(parsePerson) : [];
     return Promise.all(
       this.#rules.reach.map(async ({ name, isPersonal }) => {
         const sent = events.find((event) => event.type === "question.notified" && isOf(event, name));
-        const failed = events.find((event) => event.type === "question.delivery_failed" && isOf(event, name));
-        const isOver = failed !== undefined && sent !== undefined && sent.at > failed.at;
+        const outage = outages.find(({ channel }) => channel === name);
         const listener = await readListener(this.#store, name);
         return {
           name,
           lastSentAt: sent?.at,
-          lastFailure: failed && !isOver ? { why: whyOf(failed), at: failed.at } : undefined,
+          outage: outage && { person: outage.person, since: outage.since, why: outage.why },
           waiting: waiting.filter(({ channel }) => channel === name).length,
           listenedUntil: listener?.until,
           recipients: isPersonal ? people.filter((person) => isReachable(person, name)).length : undefined,
@@ -57,8 +58,4 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
 
 function isOf({ detail }: Event, channel: string) {
   return detail?.["channel"] === channel;
-}
-
-function whyOf({ detail }: Event) {
-  return typeof detail?.["why"] === "string" ? detail["why"] : "";
 }

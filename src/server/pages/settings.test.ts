@@ -94,6 +94,16 @@ describe("people", () => {
     expect([bad.status, bad.html.includes("Kept &lt;b&gt;")]).toEqual([422, true]);
   });
 
+  test("have quiet hours, in the time zone of who writes them unless they name one", async () => {
+    await signIn("admin");
+    await visit.post("/settings/people", { id: "mika", quiet: "22:00-07:00" });
+    await visit.post("/settings/people", { id: "lena", quiet: "22:00-07:00 Europe/Berlin" });
+    const quiet = Object.fromEntries((await engine().listPeople()).map((person) => [person.id, person.quiet]));
+    expect(quiet).toEqual({ mika: "22:00-07:00 UTC", lena: "22:00-07:00 Europe/Berlin" });
+    const bad = await visit.post("/settings/people", { id: "eve", quiet: "at night" });
+    expect([bad.status, bad.html.includes("Quiet hours")]).toEqual([422, true]);
+  });
+
   test("are invited by an admin, with a link that is shown once and signs them in once", async () => {
     await signIn("admin");
     await engine().putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
@@ -111,6 +121,13 @@ describe("people", () => {
     const { status, html } = await visit.post("/settings/people/lena/invite", {});
     expect([status, html.includes("code=")]).toEqual([403, false]);
   });
+});
+
+test("a page in front reports that its reader is there; one without a session does not", async () => {
+  await signIn();
+  expect((await visit.post("/here", {})).status).toBe(204);
+  expect(await visit.at.scene.store.findEntry("presence", "ada")).toMatchObject({ kind: "presence" });
+  expect((await visit.post("/here", {}, { cookie: "" })).status).not.toBe(204);
 });
 
 describe("tokens", () => {

@@ -1,4 +1,5 @@
 import type { ResumeAdvice } from "../../../agents/runner/takeover.ts";
+import { channelName } from "../../../core/people/actor.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { mayForce, isPending } from "../../../core/question/question.ts";
@@ -11,10 +12,13 @@ import { sayAgent } from "../../view/agent-name.ts";
 import { sayAgentTries } from "../../view/agent-tries.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import type { Style } from "../../terminal/terminal.ts";
+import { type Style, cutCells } from "../../terminal/terminal.ts";
 import { exampleAnswer, sayChoices, sayDue, sayVotes } from "../../view/question-text.ts";
 import { NOT_RESUMED, argumentOf, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
 import { sayAge, sayAgo } from "../../view/relative-time.ts";
+
+/** The longest text or list of choices; `show` has all of it. */
+const TEXT_CELLS = 300;
 
 /** The data of `askd status`. */
 export interface StatusView extends Troubles {
@@ -98,6 +102,11 @@ function sectionsOf(view: StatusView, style: Style): Section[] {
     },
     { heading: "RUNNING:", entries: view.running.filter(isGoing(view)).map((run) => [runLine(run, view)]), list: runs },
     { heading: "QUEUED:", entries: view.queued.filter(isGoing(view)).map((run) => [runLine(run, view)]), list: runs },
+    {
+      heading: "CHANNELS THAT FAIL:",
+      entries: view.outages.map((outage) => [outageLine(outage, view, style)]),
+      list: `${program} channels`,
+    },
     { heading: "FAILING:", entries: view.failing.map((job) => [failingLine(job, view, style)]), list: doctor },
     { heading: "FAILED TODAY:", entries: view.failed.map((failed) => failedLines(failed, view, style)), list: runs },
     {
@@ -161,12 +170,15 @@ function waitingLines(read: QuestionSnapshot, { now, program, agentTries }: Stat
       ? [`snoozed for ${formatDuration(msBetween(now, question.snoozedUntil))}`]
       : []),
   ];
+  const asked = content.items.map((item) => [oneLine(item.text), item.options.length > 0 ? sayChoices(item) : ""]);
+  const isCut = asked.flat().some((text) => cutCells(text, TEXT_CELLS) !== text);
   return [
     `  ${style.yellow(title(run))}${held}${waits.length > 0 ? ` (${waits.join(", ")})` : ""}`,
-    ...content.items.flatMap((item, index) => [
-      `      Q${content.items.length > 1 ? index + 1 : ""}: ${oneLine(item.text)}`,
-      ...(item.options.length > 0 ? [`      ${style.dim(sayChoices(item))}`] : []),
+    ...asked.flatMap(([text = "", choices = ""], index) => [
+      `      Q${asked.length > 1 ? index + 1 : ""}: ${cutCells(text, TEXT_CELLS)}`,
+      ...(choices === "" ? [] : [`      ${style.dim(cutCells(choices, TEXT_CELLS))}`]),
     ]),
+    ...(isCut ? [`      All of it: ${program} show ${argumentOf(run)}`] : []),
     ...(doubt === undefined ? [] : [`      ${doubt}`]),
     ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
     ...[...sayVotes(read), ...sayAgentTries(agentTries.get(question.id), run, program)].map((line) => `      ${line}`),
@@ -187,6 +199,12 @@ function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, vi
   const often = tries === 1 ? "once" : `${tries} times`;
   const said = `${kind} failed ${often}, ${sayAgo(failedAt, view.now)}: ${oneLine(why)}`;
   return `  ${whose}${style.red(said)}; next try in ${sayAge(inMs)}. Look: ${view.program} doctor`;
+}
+
+function outageLine({ channel, person, since, why }: StatusView["outages"][number], view: StatusView, style: Style) {
+  const whose = person === undefined ? "" : ` (${oneLine(person)})`;
+  const said = `failing for ${sayAge(msBetween(since, view.now))}: ${oneLine(why)}`;
+  return `  ${oneLine(channelName(channel))}${whose} ${style.red(said)}. Try: ${view.program} test ${oneLine(channel)}`;
 }
 
 function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView) {

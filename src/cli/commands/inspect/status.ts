@@ -66,6 +66,7 @@ export const command: Command<typeof flags> = {
     "cancelled",
     "clocks",
     "damage",
+    "channels",
   ],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
@@ -220,7 +221,20 @@ async function watchStatus(watch: StatusWatch, context: Context) {
 
 /** The part of the status that counts as a change: everything but relative times. */
 function keyOf(view: StatusView) {
-  const { waiting, answered, loggedOut, running, queued, failing, clocks, damage, failed, completed, cancelled } = view;
+  const {
+    waiting,
+    answered,
+    loggedOut,
+    running,
+    queued,
+    failing,
+    clocks,
+    damage,
+    outages,
+    failed,
+    completed,
+    cancelled,
+  } = view;
   const runs = [
     ...[...answered, ...loggedOut].map(({ run }) => run),
     ...running,
@@ -235,5 +249,6 @@ function keyOf(view: StatusView) {
     failing.map(({ key, why }) => [key, why]),
     clocks,
     damage,
+    outages,
   ]);
 }

@@ -50,12 +50,17 @@ function renderChannels(channels: readonly ChannelState[], now: Instant, program
   return `${lines.join("\n")}\n`;
 }
 
+/** `failing for ada since 12m ago` */
+function sayFailing({ person, since }: NonNullable<ChannelState["outage"]>, now: Instant) {
+  return `failing${person === undefined ? "" : ` for ${oneLine(person)}`} since ${sayAgo(since, now)}`;
+}
+
 function sayChannel(channel: ChannelState, now: Instant, program: string) {
-  const { name, lastSentAt, lastFailure, waiting, listenedUntil, recipients } = channel;
+  const { name, lastSentAt, outage, waiting, listenedUntil, recipients } = channel;
   if (recipients === 0) return sayUnpaired(name, program);
   const parts = [
     lastSentAt === undefined ? "nothing sent yet" : `last sent ${sayAgo(lastSentAt, now)}`,
-    ...(lastFailure ? [`failing since ${sayAgo(lastFailure.at, now)}: ${oneLine(lastFailure.why)}`] : []),
+    ...(outage ? [`${sayFailing(outage, now)}: ${oneLine(outage.why)}`] : []),
     ...(waiting > 0 ? [`${pluralize(waiting, "message")} waiting`] : []),
     ...(listenedUntil !== undefined && listenedUntil > now ? ["listening for replies"] : []),
   ];

@@ -41,7 +41,7 @@ const flags = {
   email: { type: "string", value: "address", about: "add, set: their email address" },
   slack: { type: "string", value: "id", about: "add, set: their Slack id, like U024BE7LH" },
   github: { type: "string", value: "login", about: "add, set: their GitHub login" },
-  quiet: { type: "string", value: "hours", about: "add, set: when they get no messages, like 22:00-07:00" },
+  "quiet-hours": { type: "string", value: "hours", about: "add, set: when they get no messages, like 22:00-07:00" },
   ntfy: { type: "string", value: "topic", about: "add, set: an ntfy topic of their own" },
   channel: {
     type: "string",
@@ -70,7 +70,7 @@ export const command: Command<typeof flags> = {
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
     "askd user set lena --group ops --group oncall",
     "askd user set lena --channel telegram --channel ntfy --mute desktop",
-    'askd user set lena --quiet "22:00-07:00 Europe/Berlin"',
+    'askd user set lena --quiet-hours "22:00-07:00 Europe/Berlin"',
     "askd user remove lena --yes --hand-over mika",
   ],
   async run(args, context) {
@@ -112,7 +112,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     throw new Refusal("bad_input", `${oneLine(id)} already exists`, { hint: `Change them: askd user set ${id} …` });
   }
   if (!before && what === "set") throw noPerson(id, people);
-  const { group, channel, mute, yes: _yes, "hand-over": _handOver, ...said } = given;
+  const { group, channel, mute, yes: _yes, "hand-over": _handOver, "quiet-hours": quiet, ...said } = given;
   if (said.email && !ADDRESS.test(said.email)) {
     throw new Refusal("bad_input", `"${oneLine(said.email)}" is not an address`, {
       hint: "Write --email lena@example.com",
@@ -126,7 +126,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     ...Object.fromEntries(
       ["name", "email", "slack", "github", "ntfy", "language"].flatMap((field) => wordOf(field, said)),
     ),
-    ...(said.quiet !== undefined && { quiet: said.quiet === "" ? undefined : inZone(said.quiet, machineZone()) }),
+    ...(quiet !== undefined && { quiet: quiet === "" ? undefined : inZone(quiet, machineZone()) }),
     ...(group && { groups: listOf(group).map(plainName) }),
     ...(channel && { channels: listOf(channel) }),
     ...(mute && { muted: listOf(mute) }),
@@ -191,8 +191,8 @@ function noPerson(id: string, people: readonly Person[]) {
 
 function badPerson(id: string, field: PropertyKey | undefined) {
   if (field === "quiet") {
-    return new Refusal("bad_input", "--quiet is not a part of the day", {
-      hint: 'Write --quiet 22:00-07:00 or --quiet "22:00-07:00 Europe/Berlin"',
+    return new Refusal("bad_input", "--quiet-hours is not a part of the day", {
+      hint: 'Write --quiet-hours 22:00-07:00 or --quiet-hours "22:00-07:00 Europe/Berlin"',
     });
   }
   if (field === "language")

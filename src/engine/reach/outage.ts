@@ -1,0 +1,87 @@
+import type { Channel, OpenChannel } from "../../core/channel/channel.ts";
+import type { Delivery } from "../../core/channel/delivery.ts";
+import { listOtherWays } from "../../core/channel/other-way.ts";
+import { OUTAGE_MS, type Outage, outageEntry, outageId, parseOutage, sayOutage } from "../../core/channel/outage.ts";
+import type { Changes } from "../../core/changes.ts";
+import { type Instant, later } from "../../core/instant.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
+import { findQuietHours, quietUntil } from "../../core/people/quiet-hours.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Store } from "../../store/store.ts";
+import type { JobContext } from "../jobs/worker.ts";
+
+type ReadStore = Pick<Store, "findEntry">;
+
+/** Begins an outage with the first failure. Later ones write nothing, so that many messages do not wait for one row. */
+export async function beginOutage(
+  store: ReadStore,
+  { channel, person }: Delivery,
+  failure: { why: string; at: Instant },
+): Promise<Pick<Changes, "entries">> {
+  const known = await store.findEntry("outage", outageId({ channel, person }));
+  if (known && parseOutage(known)) return {};
+  return { entries: [outageEntry(known, { channel, person, since: failure.at, why: failure.why })] };
+}
+
+/** Ends an outage with the first success. */
+export async function endOutage(store: ReadStore, { channel, person }: Delivery): Promise<Pick<Changes, "entries">> {
+  const known = await store.findEntry("outage", outageId({ channel, person }));
+  return known && parseOutage(known) ? { entries: [outageEntry(known, { channel, person })] } : {};
+}
+
+/** The outages of now, by their beginning. */
+export async function listOutages(store: Pick<Store, "listEntries">): Promise<Outage[]> {
+  const outages = (await store.listEntries("outage")).flatMap((entry) => parseOutage(entry) ?? []);
+  return outages
+    .map(({ channel, person, since, why }) => ({ channel, person, since, why }))
+    .sort((one, other) => (one.since < other.since ? -1 : 1));
+}
+
+/** Tells the recipient of an outage that lasts through another channel of theirs, once; not in their quiet hours. */
+export async function reportOutage(
+  { channel, person }: Delivery,
+  work: JobContext & { openChannel: OpenChannel },
+): Promise<void> {
+  const { store, decider } = work;
+  const { now } = decider.at(SYSTEM);
+  const known = await store.findEntry("outage", outageId({ channel, person }));
+  const outage = known && parseOutage(known);
+  if (!outage || outage.toldAt !== undefined || later(outage.since, OUTAGE_MS) > now) return;
+  if ((await findQuietUntil(outage, work)) !== undefined) return;
+  // Commit first: of many messages that fail at the same time one reports it.
+  const told = outageEntry(known, { ...outage, toldAt: now });
+  if (!(await decider.commit({ entries: [told] })).ok) return;
+  if (await tellElsewhere(outage, work)) return;
+  // The next attempt of a message tries again; if the row changed meanwhile, the outage is over.
+  await decider.commit({ entries: [outageEntry({ ...told, version: told.version + 1 }, { ...outage })] });
+}
+
+async function tellElsewhere(outage: Outage, work: JobContext & { openChannel: OpenChannel }): Promise<boolean> {
+  const { store, decider } = work;
+  const { rules } = decider.at(SYSTEM);
+  for (const way of listOtherWays(outage, rules.reach, await decider.readPeople())) {
+    const failing = await store.findEntry("outage", outageId(way));
+    if (failing && parseOutage(failing)) continue;
+    const channel = await findChannel(work.openChannel, way.channel);
+    if (!channel?.note) continue;
+    const { ok } = await channel.send(channel.note(sayOutage(outage), { address: way.address }));
+    if (ok) return true;
+  }
+  return false;
+}
+
+async function findChannel(openChannel: OpenChannel, name: string): Promise<Channel | undefined> {
+  try {
+    return await openChannel(name);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return undefined; // its settings are incomplete; doctor says so
+  }
+}
+
+async function findQuietUntil({ person: id }: Outage, { decider }: JobContext) {
+  const { now, rules } = decider.at(SYSTEM);
+  const person = id === undefined ? undefined : { id, quiet: (await decider.findPerson(id))?.quiet };
+  const hours = findQuietHours(person, rules.quietHours);
+  return hours && quietUntil(hours, now);
+}
