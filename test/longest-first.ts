@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
   "crash-runs.test.ts",
   "built-demo.test.ts",
+  "email.test.ts",
   "planted-walk.test.ts",
   "built-stopped.test.ts",
   "built-run.test.ts",

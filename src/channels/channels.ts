@@ -16,6 +16,8 @@ const CHANNELS: Readonly<Record<ChannelName, (deps: ChannelDeps) => Promise<Chan
     telegram && (await import("./telegram/telegram.ts")).telegramChannel(telegram, outbound),
   ntfy: async ({ settings: { ntfy }, outbound }) =>
     ntfy && (await import("./ntfy/ntfy.ts")).ntfyChannel(ntfy, outbound),
+  email: async ({ settings: { email }, outbound }) =>
+    email && (await import("./email/email.ts")).emailChannel(email, outbound),
   webhook: async ({ settings: { webhook }, outbound }) =>
     webhook && (await import("./webhook/webhook.ts")).webhookChannel(webhook, outbound),
   desktop: async ({ settings: { desktop }, outbound }) =>

@@ -29,11 +29,16 @@ const Mailbox = {
   user: text("a user name"),
   password_env: variable(),
   password_file: secretFile(),
+  tls: oneOf(["implicit", "starttls"]),
 };
 
 const Email = section({
   from: text("an address"),
   to: z.array(text("an address"), "write a list of addresses"),
+  authserv: text("the name in the server's Authentication-Results"),
+  authserv_removes_forged: flag(),
+  plus_addressing: flag(),
+  ca_file: text("a file with the certificate of an authority"),
   smtp: section(Mailbox, "write a table"),
   imap: section(Mailbox, "write a table"),
 });

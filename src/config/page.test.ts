@@ -9,7 +9,7 @@ import { DEFAULTS, Values } from "./schema.ts";
 
 const page = readFileSync(new URL("../../docs/config.md", import.meta.url), "utf8");
 /** Keys that wait for the channels that will use them. */
-const LATER = /^channels\.(github|slack|email)\./;
+const LATER = /^channels\.(github|slack)\./;
 
 /** The rows of the table of keys. */
 const rows = [...page.matchAll(/^\| `([\w.<>]+)`( ●)? +\| (?:`(.*?)`)? +\|/gm)].map(([, key = "", mark, shown]) => ({

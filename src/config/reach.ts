@@ -1,4 +1,5 @@
-import type { ChannelSettings } from "../core/channel/channel-settings.ts";
+import { readFileSync } from "node:fs";
+import type { ChannelSettings, EmailSettings, MailServerSettings } from "../core/channel/channel-settings.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { ReachChannel } from "../core/rules.ts";
 import { readSecret } from "./secret.ts";
@@ -36,13 +37,16 @@ export function channelsOf({ channels = {}, notifications = {} }: Values, { plat
 
 /** The channels that people are told through, in order. Channels that lack a required setting are left out. */
 export function reachOf(values: Values, machine = THIS_MACHINE): ReachChannel[] {
-  const { telegram, ntfy, webhook, desktop, apprise } = channelsOf(values, machine);
+  const { telegram, ntfy, webhook, email, desktop, apprise } = channelsOf(values, machine);
   return [
     ...(desktop?.enabled ? [{ name: "desktop", person: desktop.person ?? machine.user, isPersonal: false }] : []),
     ...(telegram && (telegram.token_env ?? telegram.token_file) !== undefined
       ? [{ name: "telegram", person: undefined, isPersonal: true }]
       : []),
     ...(ntfy?.topic === undefined ? [] : [{ name: "ntfy", person: ntfy.person, isPersonal: false }]),
+    ...(email?.from === undefined || email.smtp?.host === undefined
+      ? []
+      : [{ name: "email", person: undefined, isPersonal: (email.to ?? []).length === 0 }]),
     ...((webhook?.url ?? webhook?.url_env) === undefined
       ? []
       : [{ name: "webhook", person: undefined, isPersonal: false }]),
@@ -68,8 +72,9 @@ export function addressesOf(values: Values): Record<string, string[]> {
 
 /** The settings of each channel, with its secrets unread. */
 export function findChannelSettings(values: Values, env: Env): ChannelSettings {
-  const { webhook, ntfy, telegram, apprise } = channelsOf(values);
+  const { webhook, ntfy, telegram, email, apprise } = channelsOf(values);
   return {
+    email: email && emailSettings(email, env),
     webhook: webhook && {
       readUrl: () => webhook.url ?? getSecret("channels.webhook.url", webhook.url_env, undefined, env),
       format: webhook.format,
@@ -104,9 +109,60 @@ const DESKTOP_VARIABLES: readonly string[] = [
 
 /** The variables that channels need, their secrets among them: a worker in the background needs them too. */
 export function channelVariables(values: Values): string[] {
-  const { webhook, ntfy, telegram, apprise } = channelsOf(values);
-  const names = [webhook?.url_env, webhook?.secret_env, ntfy?.token_env, ntfy?.reply_token_env, telegram?.token_env];
-  return [...names, apprise?.urls_env, ...DESKTOP_VARIABLES].filter((name) => name !== undefined);
+  const { webhook, ntfy, telegram, email, apprise } = channelsOf(values);
+  const names = [
+    webhook?.url_env,
+    webhook?.secret_env,
+    ntfy?.token_env,
+    ntfy?.reply_token_env,
+    telegram?.token_env,
+    email?.smtp?.password_env,
+    email?.imap?.password_env,
+    apprise?.urls_env,
+  ];
+  return [...names, ...DESKTOP_VARIABLES].filter((name) => name !== undefined);
+}
+
+type EmailSection = NonNullable<Channels["email"]>;
+
+/** The mailbox has the user and password of the sending server unless it names its own. */
+function emailSettings(email: EmailSection, env: Env): EmailSettings {
+  const { smtp = {}, imap } = email;
+  return {
+    from: email.from ?? "",
+    to: email.to ?? [],
+    smtp: mailServer("smtp", smtp, email, env),
+    imap: imap && mailServer("imap", imap, email, env),
+    authserv: email.authserv,
+    removesForgedResults: email.authserv_removes_forged ?? false,
+    hasTags: email.plus_addressing ?? true,
+  };
+}
+
+const MAIL_PORTS = { smtp: { implicit: 465, starttls: 587 }, imap: { implicit: 993, starttls: 143 } } as const;
+
+function mailServer(
+  kind: "smtp" | "imap",
+  server: NonNullable<EmailSection["smtp"]>,
+  email: EmailSection,
+  env: Env,
+): MailServerSettings {
+  const port = server.port ?? (kind === "smtp" ? MAIL_PORTS.smtp.starttls : MAIL_PORTS.imap.implicit);
+  const { password_env: variable, password_file: file } =
+    (server.password_env ?? server.password_file) === undefined ? (email.smtp ?? {}) : server;
+  return {
+    host: server.host ?? email.smtp?.host ?? "",
+    port,
+    tls: server.tls ?? (port === MAIL_PORTS[kind].implicit ? "implicit" : "starttls"),
+    user: server.user ?? email.smtp?.user ?? parseFrom(email.from ?? ""),
+    readPassword: () => getSecret(`channels.email.${kind}.password`, variable, file, env),
+    readCa: () => (email.ca_file === undefined ? undefined : readFileSync(email.ca_file, "utf8")),
+  };
+}
+
+/** At most providers the user is the address. */
+function parseFrom(from: string) {
+  return (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim();
 }
 
 function findSecret(key: string, variable: string | undefined, file: string | undefined, env: Env) {

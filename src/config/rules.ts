@@ -41,7 +41,7 @@ export function rulesOf(values: Values, user?: string): Rules {
  */
 function provesPeople({ channels = {} }: Values) {
   const { slack, github, email, telegram } = channels;
-  return slack !== undefined || github !== undefined || email?.imap !== undefined || telegram !== undefined;
+  return slack !== undefined || github !== undefined || email?.authserv !== undefined || telegram !== undefined;
 }
 
 /** The confidence bands; without a lower one, any less confident agent asks. */

@@ -5,6 +5,7 @@ const TIME_CHARS = 10;
 const RANDOM_CHARS = 16; // 80 bits
 const RANDOM_START = 2 + TIME_CHARS;
 const LEAST_SHOWN = 4;
+const TOKEN_BYTES = 16;
 const POOL_BYTES = 4096;
 
 function idOf<Brand extends string>(prefix: string) {
@@ -32,7 +33,7 @@ export interface Ids {
   run(): RunId;
   outcome(): OutcomeId;
   worker(): WorkerId;
-  /** The unguessable text that the buttons of one message carry. */
+  /** The unguessable text that one message carries: 128 random bits, in a form that mail addresses can have. */
   deliveryToken(): string;
 }
 
@@ -44,7 +45,7 @@ export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uin
     run: () => make("r") as RunId,
     outcome: () => make("a") as OutcomeId,
     worker: () => make("w") as WorkerId,
-    deliveryToken: () => make("d"),
+    deliveryToken: () => Buffer.from(randomBytes(TOKEN_BYTES)).toString("hex"),
   };
 }
 

@@ -26,7 +26,7 @@ const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
 const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy", "telegram", "apprise"];
 
 /** The channels that this askd sends to. */
-const SENT: ReadonlySet<Name> = new Set(["webhook", "ntfy", "telegram", "desktop", "apprise"]);
+const SENT: ReadonlySet<Name> = new Set(["webhook", "ntfy", "telegram", "desktop", "apprise", "email"]);
 
 /** Checks that the required settings and secrets of channels exist, and that the last messages arrived. */
 export function checkChannels(

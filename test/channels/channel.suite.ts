@@ -50,6 +50,8 @@ export interface ChannelTraits {
   hasMentions: boolean;
   /** The service has access tokens, and answers with HTTP statuses such as 429. */
   hasStatuses: boolean;
+  /** A message that was sent stays as it is: only an outcome that its recipient does not know is a further one. */
+  isFixed?: boolean;
 }
 
 /** The cases that every channel passes, against a service on loopback that rejects what the real one would. */
@@ -86,7 +88,11 @@ export function channelSuite(
         ...(store ? { store: () => store } : makeStore && { store: makeStore }),
       });
       scenes.push(made);
-      if (!store) await made.engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
+      if (!store)
+        await made.engine.putPerson(
+          { id: "mika", version: 0, groups: [], telegram: String(CHAT), ...service.person },
+          SYSTEM,
+        );
       return made;
     }
 
@@ -166,13 +172,14 @@ export function channelSuite(
     test("escalated, the message shows it or stays as it is, and can still be answered", async () => {
       const { id } = await asked({ on_timeout: { type: "escalate", steps: [{ after: "1h", to: ["lena"] }] } });
       await scene.engine.escalate(id, ADA);
-      expect(await shownText()).toContain("By 2026-01-01 13:00 UTC");
+      if (!traits.isFixed) expect(await shownText()).toContain("By 2026-01-01 13:00 UTC");
       expect(service.shown()).toHaveLength(1);
     });
 
     test("extended, the message shows the new deadline", async () => {
       const { id } = await asked();
       await scene.engine.extend(id, HOUR_MS, ADA);
+      if (traits.isFixed) return expectNothingMore();
       expect(await shownText()).toContain("By 2026-01-02 13:00 UTC");
     });
 
@@ -183,11 +190,13 @@ export function channelSuite(
       await scene.engine.release(id, ADA);
       await shownText();
       expect(service.shown()).toHaveLength(1);
+      if (traits.isFixed) await expectNothingMore();
     });
 
     test("a correction or an answer that is taken back is shown", async () => {
       const { id } = await asked();
       await scene.engine.answer(id, said("1", { undoMs: 5000 }), ADA);
+      if (traits.isFixed) return expectNothingMore();
       expect(await shownText()).toContain("has just answered: Redis");
       expect(labels()).toEqual([]);
       await scene.engine.undo(id, ADA);
@@ -328,7 +337,7 @@ export function channelSuite(
     });
 
     test("an approval whose command is cut has no button that approves", async () => {
-      const tool = { name: "Bash", input: { command: `rm -rf ${"x".repeat(6_000)}` } };
+      const tool = { name: "Bash", input: { command: `rm -rf ${"x".repeat(30_000)}` } };
       await asked({ kind: "approval", tool });
       expect(labels().filter((label) => label.includes("Allow"))).toEqual([]);
     });
@@ -371,6 +380,7 @@ export function channelSuite(
             by: { id: "mika", channel: service.reach.name, strength: traits.strength },
           },
         });
+        if (traits.isFixed) return expectNothingMore();
         await expect.poll(shownText, { timeout: WAIT_MS }).toContain("Answered by mika");
       });
 
@@ -461,7 +471,7 @@ export function channelSuite(
         await expect
           .poll(async () => (await scene.engine.read(id)).question.votes.length, { timeout: WAIT_MS })
           .toBe(1);
-        await expect.poll(shownText, { timeout: WAIT_MS }).toContain("1 of 2");
+        if (!traits.isFixed) await expect.poll(shownText, { timeout: WAIT_MS }).toContain("1 of 2");
         expect(await statusOf(id)).toBe("pending");
       });
 
@@ -481,7 +491,8 @@ export function channelSuite(
 
       test("the settings can be checked", async () => {
         expect(await service.channel.verify()).not.toBe("");
-        if (service.withBadToken) await expect(service.withBadToken().verify()).rejects.toThrow(/token|Unauthorized/);
+        if (service.withBadToken)
+          await expect(service.withBadToken().verify()).rejects.toThrow(/token|Unauthorized|password/);
       });
 
       if (traits.hasWords) wordCases();
@@ -576,6 +587,12 @@ export function channelSuite(
         await scene.pass(SECOND_MS);
         expect(service.shown()).toHaveLength(1);
       });
+    }
+
+    /** The first message is all that was sent. */
+    async function expectNothingMore() {
+      await scene.pass(0);
+      expect(service.traffic.requests()).toBe(1);
     }
 
     async function chainOf(id: QuestionId) {

@@ -1,4 +1,5 @@
 import type { Channel } from "../../src/core/channel/channel.ts";
+import type { Person } from "../../src/core/people/person.ts";
 import type { ReachChannel } from "../../src/core/rules.ts";
 
 /** A message as a person sees it in a channel. */
@@ -30,6 +31,8 @@ export interface Traffic {
 export interface Counterpart {
   channel: Channel;
   reach: ReachChannel;
+  /** Where the channel reaches the person of the tests. */
+  person?: Partial<Person>;
   traffic: Traffic;
   /** The messages about questions that are there now, oldest first. */
   shown(): ShownMessage[];

@@ -5,6 +5,7 @@ export interface ChannelSettings {
   telegram?: TelegramSettings | undefined;
   desktop?: DesktopSettings | undefined;
   apprise?: AppriseSettings | undefined;
+  email?: EmailSettings | undefined;
 }
 
 export type WebhookFormat = "standard" | "slack" | "discord" | "teams";
@@ -42,4 +43,32 @@ export interface DesktopSettings {
 export interface AppriseSettings {
   /** The addresses of apprise, which hold secrets. */
   readUrls(): string;
+}
+
+/** A server that mail is handed to, or read from. */
+export interface MailServerSettings {
+  host: string;
+  port: number;
+  /** TLS from the first byte, or begun by a command. Without TLS nothing is sent or read. */
+  tls: "implicit" | "starttls";
+  user: string;
+  readPassword(): string;
+  /** The certificate of an authority of one's own. */
+  readCa(): string | undefined;
+}
+
+export interface EmailSettings {
+  /** The address that mail comes from and replies go to. */
+  from: string;
+  /** Shared addresses that get every question. */
+  to: readonly string[];
+  smtp: MailServerSettings;
+  /** Without it, nobody can answer by mail. */
+  imap: MailServerSettings | undefined;
+  /** The name under which the receiving server writes what it found out about a sender. */
+  authserv: string | undefined;
+  /** The server removes results that others wrote in its name. */
+  removesForgedResults: boolean;
+  /** The server knows addresses such as answers+tag@example.com. */
+  hasTags: boolean;
 }

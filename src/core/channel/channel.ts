@@ -8,6 +8,7 @@ export type WireMessage = Readonly<Record<string, unknown>>;
 export interface Recipient {
   /** The person's own address, for a channel that sends to people. */
   address: string | undefined;
+  person?: string | undefined;
 }
 
 /** Names one message in the channel, in the channel's own words. */
@@ -40,6 +41,12 @@ export interface Reply {
   /** The message it answers. */
   outside?: OutsideRef | undefined;
   text: string;
+  /** The sender's own name for themselves; it proves nothing. */
+  name?: string | undefined;
+  /** How well this reply proves its sender, where that differs from one reply to the next. */
+  strength?: Strength | undefined;
+  /** The names of attached files; the files themselves are not taken. */
+  attached?: readonly string[] | undefined;
   /** Where a response goes. */
   respondTo: string;
   /** The sender waits for a response, as after pressing a button. */
@@ -54,12 +61,20 @@ export interface PairingRequest {
   respondTo: string;
 }
 
-/** Replies and pairing requests since the last cursor. */
+/** A message of ours came back: its recipient does not have it. */
+export interface MessageFailure {
+  /** The token that the message carried. */
+  token: string;
+  why: string;
+}
+
+/** Replies, pairing requests and returned messages since the last cursor. */
 export interface InboundBatch {
   /** Where to go on after this batch. */
   cursor: string;
   replies: readonly Reply[];
   pairings: readonly PairingRequest[];
+  failures?: readonly MessageFailure[] | undefined;
 }
 
 /**
@@ -74,6 +89,8 @@ export interface Channel {
   build(message: QuestionMessage, to: Recipient): WireMessage;
   /** Says whether the message shows everything that decides an approval: neither cut nor redacted. */
   showsAll(message: QuestionMessage): boolean;
+  /** The part of a message whose change is worth telling; all of it, unless the channel cannot edit. */
+  face?(message: QuestionMessage, to: Recipient): unknown;
   send(wire: WireMessage): Promise<ChannelResult>;
   /** Replaces a message; without it, a changed question is sent as a new message. */
   edit?(outside: OutsideRef, wire: WireMessage): Promise<ChannelResult>;
@@ -83,6 +100,8 @@ export interface Channel {
   note?(text: string, to: Recipient): WireMessage;
   /** Responds to a reply, where it was given. */
   respond?(respondTo: string, text: string): Promise<ChannelResult>;
+  /** Finds the person's own words in a reply that also quotes the message. */
+  extract?(reply: Reply, message: QuestionMessage): string;
   /** Finds a message that an attempt may have sent before its process died, or before the service could reply. */
   find?(wire: WireMessage): Promise<OutsideRef | undefined>;
   /** Says whether the message of this question, as it is there now, shows this already. */

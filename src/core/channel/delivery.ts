@@ -122,7 +122,7 @@ export function deliverJob(id: string, question: Pick<Question, "id" | "runId">,
 export type DeliveryStep =
   | { do: "nothing" }
   | { do: "wait"; until: Instant; waits?: DeliveryWait }
-  | { do: "skip" }
+  | { do: "skip" | "close" }
   /** `mayBeThere`: an attempt got no reply, so that what it sent may have arrived. */
   | { do: "send" | "edit"; mayBeThere: boolean }
   | { do: "remind" };
@@ -153,6 +153,8 @@ export function planDelivery(delivery: Delivery, question: Question, face: strin
     return holdBack(delivery, question, at) ?? { do: "send", mayBeThere: false };
   }
   if (face !== delivery.face) return { do: "edit", mayBeThere: sending !== undefined };
+  // Some channels have nothing to tell of an outcome, such as to the person who answered.
+  if (!isPending(question)) return { do: "close" };
   if (!isReminderDue(delivery, question, now)) return { do: "nothing" };
   return holdBack(delivery, question, at) ?? { do: "remind" };
 }
@@ -233,6 +235,12 @@ export function failDelivery(
   if (failed.isGone)
     return { ...next, state: isPending(question) ? "due" : "closed", outside: undefined, face: undefined };
   return failed.isFinal ? { ...next, state: "failed" } : next;
+}
+
+/** The delivery of a message that came back after it was sent. */
+export function returnDelivery(delivery: Delivery, why: string, now: Instant): Delivery {
+  const tries = (delivery.failure?.tries ?? 0) + 1;
+  return { ...delivery, state: "failed", failure: { why, at: now, tries }, isReported: true };
 }
 
 /** The delivery after a reply, with its key. */

@@ -24,6 +24,7 @@ const FENCE_END = "\n```";
 /** Everything a message may show about a question, redacted and in words, before it is fitted to a channel. */
 export interface QuestionMessage {
   questionId: string;
+  runId: string;
   shortId: string;
   /** The language of its reader. */
   language: Language;
@@ -33,6 +34,10 @@ export interface QuestionMessage {
   risk: Question["risk"];
   /** The question still takes answers: without it there are no buttons. */
   isOpen: boolean;
+  /** An answer is about to count, and can still be taken back. */
+  isSettling: boolean;
+  /** The person whose answer or withdrawal ended it. */
+  closedBy: string | undefined;
   /** Parts of it were redacted. */
   isRedacted: boolean;
   title: string;
@@ -75,12 +80,15 @@ export function questionMessage(
   const [first] = items;
   return {
     questionId: question.id,
+    runId: question.runId,
     shortId: shortId(question.id),
     language,
     token,
     kind: question.kind,
     risk: question.risk,
     isOpen: isPending(question) && question.settling === undefined,
+    isSettling: isPending(question) && question.settling !== undefined,
+    closedBy: closedBy(question),
     isRedacted: content.shared !== undefined,
     title: titleOf(shared),
     outcome: optionalLine(sayOutcome(question, shared, language), line),
@@ -98,6 +106,12 @@ export function questionMessage(
     ),
     link: rules.publicUrl === undefined ? undefined : `${rules.publicUrl.replace(/\/+$/, "")}/q/${question.id}`,
   };
+}
+
+function closedBy(question: Question): string | undefined {
+  if (question.status === "cancelled") return actorName(question.cancelledBy);
+  const answer = question.status === "answered" ? question.answer : undefined;
+  return answer === undefined || answer.policy !== undefined ? undefined : actorName(answer.by);
 }
 
 function optionalLine(text: string | undefined, line: (text: string) => string) {
@@ -207,12 +221,15 @@ export function sayOnlyDenied({ items: [item], denials, shortId: id, language }:
 export function testMessage(language: Language = "en"): QuestionMessage {
   return {
     questionId: "test",
+    runId: "test",
     shortId: "test",
     language,
     token: "",
     kind: "question",
     risk: "low",
     isOpen: false,
+    isSettling: false,
+    closedBy: undefined,
     isRedacted: false,
     title: tellIn(language, "test"),
     outcome: undefined,

@@ -66,6 +66,7 @@ export function isReachable(person: Person, channel: string): boolean {
 /** The address of a person in a channel that sends to people. */
 export function findAddress(person: Person, channel: string): string | undefined {
   if (channel === "telegram") return person.telegram;
+  if (channel === "email") return person.email?.trim().toLowerCase() || undefined;
   return channel === "ntfy" ? person.ntfy : undefined;
 }
 

@@ -58,8 +58,9 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
     const { read, delivery } = task;
     const person = await findRecipient(delivery, work);
     const message = questionMessage(read, delivery.token, work.decider.at(SYSTEM).rules, person?.language);
-    const wire = channel.build(message, { address: person && findAddress(person, delivery.channel) });
-    const face = hashText(JSON.stringify(wire));
+    const to = { address: person && findAddress(person, delivery.channel), person: delivery.person };
+    const wire = channel.build(message, to);
+    const face = hashText(JSON.stringify(channel.face?.(message, to) ?? wire));
     const shown = (await isLeftBehind(channel, delivery)) ? { ...delivery, face: undefined } : delivery;
     const step = planDelivery(shown, read.question, face, await readTime(delivery, person, work));
     const built = { channel, wire, message, face };
@@ -74,6 +75,8 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
       }
       case "skip":
         return skip(task);
+      case "close":
+        return save(task, (now) => ({ ...now, state: "closed", sending: undefined }));
       default:
         return attempt(task, step, built);
     }

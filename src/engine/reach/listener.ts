@@ -2,7 +2,7 @@ import type { Channel, OpenChannel } from "../../core/channel/channel.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { Rules } from "../../core/rules.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
-import { type ReceiveDeps, receivePairing, receiveReply } from "./receive.ts";
+import { type ReceiveDeps, receiveFailure, receivePairing, receiveReply } from "./receive.ts";
 import { showAgain } from "./show-again.ts";
 
 const RENEW_MS = 5 * SECOND_MS;
@@ -79,6 +79,7 @@ export class Listeners {
     try {
       for await (const batch of channel.listen?.(lease.cursor, signal) ?? []) {
         for (const request of batch.pairings) await receivePairing(this.#deps, channel, request);
+        for (const failure of batch.failures ?? []) await receiveFailure(this.#deps, channel, failure);
         for (const reply of batch.replies) await receiveReply(this.#deps, channel, reply);
         // Everything of the batch is in the store: from here on it need not come again.
         if (!(await saveCursor(store, channel.name, holder(), batch.cursor)) || signal.aborted) break;

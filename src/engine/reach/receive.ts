@@ -1,13 +1,20 @@
 import { announceAgain } from "../../core/channel/announce.ts";
 import { findAddress } from "../../core/channel/target.ts";
-import type { Channel, PairingRequest, Reply } from "../../core/channel/channel.ts";
-import { type Delivery, deliveryEntry, deliveryId, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
+import type { Channel, MessageFailure, PairingRequest, Reply } from "../../core/channel/channel.ts";
+import {
+  type Delivery,
+  deliveryEntry,
+  deliveryId,
+  parseDelivery,
+  rememberReply,
+  returnDelivery,
+} from "../../core/channel/delivery.ts";
 import { questionMessage, sayHowToReply, sayOnlyDenied } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { later } from "../../core/instant.ts";
-import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import { type Actor, SYSTEM, weakerStrength } from "../../core/people/actor.ts";
 import type { Person } from "../../core/people/person.ts";
 import { type AnswerInput } from "../../core/answer/answer-input.ts";
 import { matchAnswer } from "../../core/answer/match.ts";
@@ -16,11 +23,13 @@ import { isPending } from "../../core/question/question.ts";
 import { Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { redactor } from "../../core/secret/redact.ts";
 import type { Language } from "../../core/text/language.ts";
+import { unchangedEvent } from "../../core/trail/event.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
+import { sayWhy } from "../jobs/job-retry.ts";
 import type { People } from "../people/people.ts";
 import { listPending } from "./show-again.ts";
 
@@ -109,7 +118,29 @@ async function announcePending({ store, decider }: ReceiveDeps) {
   }
 }
 
-async function findDelivery(store: Store, channel: Channel, { token, outside }: Reply): Promise<Delivery | undefined> {
+/** Records that a message came back: nobody has it, and its recipient has to be told elsewhere. */
+export async function receiveFailure(deps: ReceiveDeps, channel: Channel, failure: MessageFailure): Promise<void> {
+  const { store, decider } = deps;
+  await decider.retry(async () => {
+    const found = await findDelivery(store, channel, { token: failure.token, outside: undefined });
+    if (!found || found.state === "failed") return true;
+    const at = decider.at(SYSTEM);
+    const { question } = await decider.rows.read(found.questionId);
+    const why = sayWhy(failure.why);
+    const detail = { channel: found.channel, person: found.person, why };
+    const committed = await decider.commit({
+      entries: [deliveryEntry(returnDelivery(found, why, at.now))],
+      events: [unchangedEvent("delivery_failed", question, at, detail)],
+    });
+    return committed.ok ? true : undefined;
+  });
+}
+
+async function findDelivery(
+  store: Store,
+  channel: Channel,
+  { token, outside }: Pick<Reply, "token" | "outside">,
+): Promise<Delivery | undefined> {
   const id = token === undefined ? await findByMessage(store, channel, outside) : deliveryId(token);
   const entry = id === undefined ? undefined : await store.findEntry("delivery", id);
   const delivery = entry && parseDelivery(entry);
@@ -122,18 +153,24 @@ async function findByMessage(store: Store, channel: Channel, outside: string | u
   return typeof id === "string" ? id : undefined;
 }
 
-/** The person who replied: in a channel with accounts only the account that the message went to counts. */
+/** The person who replied: where a reply names its account, only the account that the message went to counts. */
 async function findSender(
   decider: Decider,
   { name, strength }: Channel,
   { person }: Delivery,
-  { from }: Reply,
+  { from, strength: proven }: Reply,
 ): Promise<Actor | undefined> {
   if (strength === undefined) return undefined;
-  const by: Actor = { scope: "human", id: person ?? name, channel: name, strength };
-  if (strength !== "person") return by;
-  const known = person === undefined ? undefined : await decider.findPerson(person);
-  return known && from !== undefined && findAddress(known, name) === from ? by : undefined;
+  const claimed = proven ?? strength;
+  const by: Actor = { scope: "human", id: person ?? name, channel: name, strength: claimed };
+  if (person === undefined) {
+    // A message to a shared address may be answered by all who have it; it proves nobody.
+    const mayAnswer = strength !== "person" || proven !== undefined;
+    return mayAnswer ? { ...by, strength: weakerStrength(claimed, "bearer") } : undefined;
+  }
+  if (from === undefined) return strength === "person" ? undefined : by;
+  const known = await decider.findPerson(person);
+  return known && findAddress(known, name) === from ? by : undefined;
 }
 
 /** A reply is handled in the channel that brought it and in the language of its sender. */
@@ -144,9 +181,12 @@ async function takeReply(deps: ReplyDeps, delivery: Delivery, reply: Reply, by: 
   const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
   const { language } = deps;
+  const said = questionMessage(read, delivery.token, deps.decider.at(by).rules, language);
+  const text = deps.channel.extract?.(reply, said) ?? reply.text;
   try {
-    const isPress = reply.token !== undefined;
-    const act = isPress ? readPress(read.content, reply.text) : readReply(read.content, reply.text);
+    // In a mail a token only says which message it answers.
+    const isPress = reply.token !== undefined && deps.channel.extract === undefined;
+    const act = isPress ? readPress(read.content, text) : readReply(read.content, text);
     switch (act.do) {
       case "claim":
         await deps.questions.claim(id, by, { key });

@@ -54,7 +54,7 @@ export async function showMessages(
       const recipient = people.find(({ id }) => id === person);
       const address = recipient && findAddress(recipient, channel);
       const message = questionMessage(read, token, rules, recipient?.language);
-      const wire = (await context.openChannel(channel)).build(message, { address });
+      const wire = (await context.openChannel(channel)).build(message, { address, person });
       return { channel, person: person ?? null, rule: question.route ?? null, message: wire };
     }),
   );

@@ -11,6 +11,7 @@ import type { Flags, Values } from "../../flags.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { setUserSettings } from "../setup/config.ts";
+import { getMailProvider } from "./mail-provider.ts";
 import { tryChannel } from "./try-channel.ts";
 
 const TOPIC_BYTES = 16;
@@ -22,15 +23,24 @@ const LOOK_MS = 500;
 const flags = {
   server: { type: "string", value: "url", about: "The server of the service, if not the public one" },
   "token-file": { type: "string", value: "file", about: "The file with the token or addresses, readable by you only" },
+  smtp: { type: "string", value: "host:port", about: "The server that mail is sent through" },
+  imap: { type: "string", value: "host:port", about: "The server that replies are read from" },
+  "password-file": {
+    type: "string",
+    value: "file",
+    about: "The file with the mailbox's password, readable by you only",
+  },
+  to: { type: "string", value: "address", about: "Your own address, if questions come from another one" },
+  authserv: { type: "string", value: "name", about: "The name in the Authentication-Results of your mail server" },
   pair: { type: "string", value: "person", about: "Only print a link that pairs this person's Telegram account" },
   "no-test": { type: "boolean", about: "Write the settings and send nothing" },
 } as const satisfies Flags;
 type SetupFlags = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "setup <desktop|ntfy|telegram|webhook|apprise> [<url>]",
+  usage: "setup <desktop|email|ntfy|telegram|webhook|apprise> [<address>|<url>]",
   flags,
-  examples: ["askd setup ntfy", "askd setup desktop", "askd setup webhook https://example.com/askd"],
+  examples: ["askd setup ntfy", "askd setup desktop", "askd setup email ada@example.com"],
   async run(args, context) {
     const [name, ...words] = args.positionals;
     const setUp = name === undefined || !Object.hasOwn(SETUPS, name) ? undefined : SETUPS[name];
@@ -42,6 +52,7 @@ export const command: Command<typeof flags> = {
     if (args.flags["no-test"]) return 0;
     const next = await context.reload();
     if (name === "telegram") await pairTelegram(next);
+    if (name === "email") await keepAddress(args.flags.to ?? words[0] ?? "", next);
     return tryChannel(name, next);
   },
 };
@@ -51,6 +62,7 @@ type Setup = (words: readonly string[], flags: SetupFlags, context: Context) => 
 
 const SETUPS: Readonly<Record<string, Setup>> = {
   desktop: setUpDesktop,
+  email: setUpEmail,
   ntfy: setUpNtfy,
   telegram: setUpTelegram,
   webhook: setUpWebhook,
@@ -122,6 +134,47 @@ async function setUpTelegram(_words: readonly string[], given: SetupFlags, conte
     ["channels.telegram.token_file", file],
     ...(given.server === undefined ? [] : ([["channels.telegram.url", given.server]] as Pairs)),
   ];
+}
+
+async function setUpEmail(words: readonly string[], given: SetupFlags, context: Context): Promise<Pairs> {
+  const [from, ...more] = words;
+  if (from === undefined || more.length > 0 || !/^[^\s@<>]+@[^\s@<>]+$/.test(from))
+    throw wrongUsage("Name the address that questions come from", "setup email <address>");
+  const provider = getMailProvider(from, given);
+  if (provider.about !== undefined) say(context, provider.about);
+  const file =
+    given["password-file"] ?? (await keepSecret("email-password", await readPassword(from, context), context));
+  const { smtp, imap, authserv } = provider;
+  return [
+    ["channels.email.from", from],
+    ["channels.email.smtp.host", smtp.host],
+    ["channels.email.smtp.port", String(smtp.port)],
+    ["channels.email.smtp.user", from],
+    ["channels.email.smtp.password_file", file],
+    ["channels.email.imap.host", imap.host],
+    ["channels.email.imap.port", String(imap.port)],
+    ...(authserv === undefined ? [] : ([["channels.email.authserv", authserv]] as Pairs)),
+    ...(provider.removesForged ? ([["channels.email.authserv_removes_forged", "true"]] as Pairs) : []),
+    ...(provider.hasTags ? [] : ([["channels.email.plus_addressing", "false"]] as Pairs)),
+  ];
+}
+
+/** A password comes from stdin, never from the command line, where others could read it. */
+async function readPassword(from: string, context: Context) {
+  say(context, `Paste the password of ${oneLine(from)} for mail programs:`);
+  const password = await readSecretLine(context);
+  if (password !== "") return password;
+  throw new Refusal("bad_input", "There is no password", { hint: "Name its file: --password-file <file>" });
+}
+
+/** Puts the user's own address on the list of people, so that questions come there. */
+async function keepAddress(email: string, context: Context) {
+  const engine = await context.engine({ isDelivering: true });
+  const known = await engine.findPerson(context.user);
+  if (known?.email?.toLowerCase() === email.toLowerCase()) return;
+  const person = known ?? { id: context.user, version: 0, groups: [] };
+  await engine.putPerson({ ...person, email }, await whoManages(engine, context));
+  say(context, `✓ Questions for ${context.user} go to ${oneLine(email)}`);
 }
 
 /** The token of a bot comes from stdin, never from the command line, where others could read it. */
