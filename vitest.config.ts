@@ -5,9 +5,19 @@ import { LongestFirst } from "./test/longest-first.ts";
  * Folders whose tests start no program and change nothing outside of themselves. Their files share the modules that a
  * worker has loaded: loading them again for each file takes longer than most of these tests.
  */
-const SHARING = ["core", "config", "edit", "engine", "server", "setup", "web"].map(
-  (name) => `src/${name}/**/*.test.ts`,
-);
+const FOLDERS = ["channels", "cli", "config", "core", "doctor", "edit", "engine", "server", "setup", "web"];
+const SHARING = FOLDERS.map((name) => `src/${name}/**/*.test.ts`);
+
+/** Tests in these folders that do start programs, or change the process they run in. */
+const STARTING = [
+  "src/cli/built*.test.ts",
+  ...["commands", "descriptor", "init-terminal", "keeping", "process-tree", "remote", "work"].map(
+    (name) => `src/cli/${name}.test.ts`,
+  ),
+  ...["agent/hook", "agent/hook-launch", "agent/mcp", "doctor/doctor"].map(
+    (name) => `src/cli/commands/${name}.test.ts`,
+  ),
+];
 
 /** Runs the tests of other files once more, which only register themselves where they are loaded anew. */
 const REPEATING = "src/engine/remote/remote-engine.test.ts";
@@ -25,14 +35,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: "alone",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...defaultExclude, ...SHARING],
+          include: [`src/!(${FOLDERS.join("|")})/**/*.test.ts`, "src/*.test.ts", "test/**/*.test.ts", ...STARTING],
+          exclude: defaultExclude,
         },
       },
       { extends: true, test: { name: "repeating", include: [REPEATING] } },
       {
         extends: true,
-        test: { name: "sharing", include: SHARING, exclude: [...defaultExclude, REPEATING], isolate: false },
+        test: {
+          name: "sharing",
+          include: SHARING,
+          exclude: [...defaultExclude, REPEATING, ...STARTING],
+          isolate: false,
+        },
       },
     ],
   },

@@ -4,7 +4,7 @@ import { type Variant, buildVariant, scaleWaits } from "./proof/variant.ts";
 import { sayWalk } from "./proof/walk/report.ts";
 import { walk } from "./proof/walk/walk.ts";
 
-const STEPS = 60;
+const STEPS = 40;
 const SCALE = 0.1;
 
 let variant: Variant;

@@ -90,24 +90,19 @@ export function refreshSoon(): void {
  * open; shows who else has it open.
  */
 export function reportPresence(): void {
-  const here = async () => {
+  const report = async () => {
     const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
-    const isSeen = document.visibilityState === "visible" && document.hasFocus();
-    if (cursor === undefined || csrf === undefined || !isSeen || lostAt !== undefined) return;
-    await fetch("/here", { method: "POST", body: new URLSearchParams({ csrf }) });
-  };
-  const look = async () => {
+    if (csrf === undefined || document.hidden || lostAt !== undefined) return;
+    const post = (path: string) => fetch(path, { method: "POST", body: new URLSearchParams({ csrf }) });
+    if (cursor !== undefined && document.hasFocus()) await post("/here");
     const id = card()?.dataset["id"];
-    const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
-    if (id === undefined || csrf === undefined || document.hidden || lostAt !== undefined) return;
-    const response = await fetch(`/q/${id}/look`, { method: "POST", body: new URLSearchParams({ csrf }) });
-    if (!response.ok) return;
-    const seen = await readField(response, "seen");
+    if (id === undefined) return;
+    const response = await post(`/q/${id}/look`);
+    const seen = response.ok ? await readField(response, "seen") : undefined;
     const words = find("#seen p");
     if (words && seen !== undefined && card()?.dataset["id"] === id) words.textContent = seen;
   };
-  // The stream reports a lost connection.
-  const quietly = (): void => void Promise.all([look(), here()]).catch(() => undefined);
+  const quietly = (): void => void report().catch(() => undefined); // the stream reports a lost connection
   setTimeout(quietly, 500);
   setInterval(quietly, LOOK_MS);
 }
