@@ -140,7 +140,7 @@ export class DesktopSession {
           timeout: Number(part(/^\ttimeout: (\d+)$/m)),
           actions: [...part(/^\tactions: \{\n([\s\S]*?)\n\t\}/m).matchAll(/^\t\t"(.*?)": "(.*)"$/gm)]
             .map(([, key = "", label = ""]) => ({ key, label }))
-            .sort((one, other) => one.key.localeCompare(other.key)),
+            .sort((one, other) => one.label.localeCompare(other.label)),
         };
       });
   }

@@ -10,6 +10,7 @@ import { DesktopSession } from "./desktop-session.ts";
 import { OUTBOUND } from "./loopback-server.ts";
 
 const TRAITS = { strength: "local", hasWords: false, hasMentions: false, hasStatuses: false } as const;
+const LISTENING_MS = 3_000;
 const WAIT = { timeout: 10_000 };
 
 let session: DesktopSession;
@@ -108,6 +109,8 @@ describe("a notification on the desktop", () => {
   test("is shown again when the notification service was restarted", async () => {
     const { scene } = await asked();
     void scene.engine.work();
+    // A restart is noticed by who listens by then.
+    await new Promise((resolve) => setTimeout(resolve, LISTENING_MS));
     await session.stopService();
     await session.startService();
     await expect.poll(() => session.taken().length, { timeout: 20_000 }).toBe(1);
