@@ -5,7 +5,7 @@ import { LongestFirst } from "./test/longest-first.ts";
  * Folders whose tests start no program and change nothing outside of themselves. Their files share the modules that a
  * worker has loaded: loading them again for each file takes longer than most of these tests.
  */
-const FOLDERS = ["channels", "cli", "config", "core", "doctor", "edit", "engine", "server", "setup", "web"];
+const FOLDERS = ["channels", "cli", "config", "core", "doctor", "edit", "engine", "server", "setup", "web", "workflow"];
 const SHARING = FOLDERS.map((name) => `src/${name}/**/*.test.ts`);
 
 /** Tests in these folders that do start programs, or change the process they run in. */

@@ -14,12 +14,32 @@ try {
 }
 
 async function ask(env) {
+  if ((env.INPUT_CHANNEL ?? "").trim() === "issue") return askHere(env);
   const { body, key, waitMs } = readInputs(env);
   const server = new Server(env);
   const asked = await server.ask(body, key);
   const question = waitMs > 0 && asked.status === "pending" ? await server.wait(asked.id, waitMs) : asked;
   const url = server.addressOf(question);
   tellOutputs(env, outputsOf(question, url));
+  tellSummary(env, renderSummary(question, url));
+  return conclude(question);
+}
+
+/** Asks in the issue of the event, with no server; a look at all questions may find none. */
+async function askHere(env) {
+  const { askInIssue } = await import("./issue.mjs");
+  const { question, url, resume } = await askInIssue(env);
+  if (!question) {
+    const none = { answer: "", choice: "", "answered-by": "", state: "none", "question-id": "", url };
+    tellOutputs(env, { ...none, session: "", message: "" });
+    writeNotice("No question waits in this repository.");
+    return 0;
+  }
+  tellOutputs(env, {
+    ...outputsOf(question, url),
+    session: resume?.session ?? "",
+    message: resume?.message ?? "",
+  });
   tellSummary(env, renderSummary(question, url));
   return conclude(question);
 }
@@ -42,6 +62,10 @@ function conclude({ status, title, short_id: id, policy, answer, answered_by: by
   const named = `${id} ${JSON.stringify(title)}`;
   if (status === "pending") {
     writeNotice(`${named} waits for a person. Run this workflow again when it is answered.`);
+    return 0;
+  }
+  if (status === "taken") {
+    writeNotice(`${named} is closed; another workflow run goes on with it.`);
     return 0;
   }
   if (status === "cancelled") {

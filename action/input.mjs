@@ -9,12 +9,18 @@ export function readInputs(env) {
   const question = input("question");
   if (question === "") throw new Error("The input question is empty");
   const onTimeout = input("on-timeout") || (input("default") === "" ? "" : "default");
+  const effects = {
+    ...given("add_label", input("timeout-label")),
+    ...given("comment", input("timeout-comment")),
+    ...given("assign_to", input("timeout-assign")),
+  };
   const body = {
     items: [{ text: question, options: readOptions(input("options")) }],
     ...given("context", input("context")),
     ...given("timeout", input("timeout")),
     ...given("on_timeout", onTimeout),
     ...given("default_answer", input("default")),
+    ...(Object.keys(effects).length > 0 && { timeout_params: effects }),
     run: {
       ...given("repo", env.GITHUB_REPOSITORY),
       ...given("branch", env.GITHUB_REF_NAME),

@@ -62,7 +62,7 @@ function unusedIn(value) {
 }
 
 /** Every character that Markdown or HTML could take for markup, taken for itself, on one line. */
-function escaped(text) {
+export function escaped(text) {
   return text
     .replace(/[&<>]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character])
     .replace(/[\\`*_{}[\]()#+\-.!|~@:]/g, "\\$&")

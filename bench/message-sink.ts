@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { type LoopbackRequest, LoopbackServer, sendJson } from "../test/channels/loopback-server.ts";
-import type { ChannelName } from "../test/proof/reach/reach-task.ts";
+import type { HttpChannel } from "../test/proof/reach/reach-task.ts";
 
 /** A request that carried a message. */
 interface MessageRequest {
@@ -26,7 +26,7 @@ export class MessageSink {
   }
 
   /** When the messages with this mark came in a channel. */
-  timesOf(channel: ChannelName, mark: string): number[] {
+  timesOf(channel: HttpChannel, mark: string): number[] {
     return this.#times.get(`${channel} ${mark}`) ?? [];
   }
 
@@ -68,7 +68,7 @@ export class MessageSink {
     return sendJson(response, 200, { ok: true, result: { message_id: id, chat: { id: 77 } } });
   }
 
-  #remember(channel: ChannelName, text: string): void {
+  #remember(channel: HttpChannel, text: string): void {
     const mark = /[DRM]\d+mark/.exec(text)?.[0] ?? "";
     const key = `${channel} ${mark}`;
     this.#times.set(key, [...(this.#times.get(key) ?? []), performance.now()]);

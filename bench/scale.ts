@@ -3,8 +3,13 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Database, type Place, openStore, withPlace } from "../test/proof/place.ts";
 import pg from "pg";
+import { sealTrail } from "../src/engine/jobs/seal-job.ts";
+import { StatsLedger } from "../src/engine/stats/stats-ledger.ts";
+import { Archiver } from "../src/engine/trail/archiver.ts";
+import { openDatabase } from "../src/sqlite.ts";
+import type { Store } from "../src/store/store.ts";
+import { Database, type Place, openStore, withPlace } from "../test/proof/place.ts";
 import { median } from "./loop.ts";
 import { seed } from "./web-seed.ts";
 
@@ -17,6 +22,17 @@ const PENDING = Number(values.pending ?? 10_000);
 const ROUNDS = Number(values.rounds ?? 7);
 const databases =
   values.store === undefined || values.store === "both" ? Database.options : [Database.parse(values.store)];
+/** All questions are of this week: with the age that is usual, those of the last day would not be in the archive. */
+const ARCHIVE_AFTER_MS = 0;
+/** How many questions are closed before the store is tidied up: few of all, as where a day's are few of a year's. */
+const CLOSED_PER_TIDY = Math.min(8_192, Math.ceil(CLOSED / 50));
+const WORDS_AT_ONCE = 2_000;
+/** Tables and indexes smaller than this, in bytes per closed question, are not listed. */
+const LEAST_LISTED = 5;
+
+/** The tables and indexes of a database; long values count with their table. */
+const SIZES = `select relname as name, (pg_relation_size(oid) + coalesce(pg_total_relation_size(nullif(reltoastrelid, 0)), 0))::float8 as bytes
+  from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'i') order by bytes desc`;
 
 /** Each command, and how many times as long as on an empty store it may take; `stats` has a goal in seconds. */
 const SUBJECTS: Array<{ name: string; argv: string[]; goal: string }> = [
@@ -31,34 +47,100 @@ for (const database of databases) {
   await withPlace(database, async (small) => {
     await withPlace(database, async (large) => {
       await fill(small, { closed: 1, pending: 1 });
-      const emptyBytes = await bytesOf(small);
-      const seconds = await fill(large, { closed: CLOSED, pending: PENDING });
-      console.log(`${database}: ${CLOSED} closed and ${PENDING} pending questions, filled in ${seconds.toFixed(0)} s`);
-      const grown = (await bytesOf(large)) - emptyBytes;
-      console.log(`${(grown / (CLOSED + PENDING)).toFixed(0)} bytes per question; goal: 2,500`);
+      const { bytes: emptyBytes } = await measure(small);
+      const seconds = await fill(large, { closed: CLOSED, pending: 0 });
+      console.log(`${database}: ${CLOSED} closed questions, filled in ${seconds.toFixed(0)} s`);
+      const { bytes, parts } = await measure(large);
+      console.log(`${((bytes - emptyBytes) / CLOSED).toFixed(0)} bytes per closed question; goal: 2,500`);
+      console.table(
+        parts
+          .map(({ name, bytes: size }) => ({ part: name, "bytes per question": Math.round(size / CLOSED) }))
+          .filter((part) => part["bytes per question"] >= LEAST_LISTED),
+      );
+      await fill(large, { closed: 0, pending: PENDING });
       compare(small, large);
     });
   });
 }
 
+/** Fills a store as the product would, and does in between what its server does when it is idle. */
 async function fill(place: Place, counts: { closed: number; pending: number }): Promise<number> {
   const startedMs = performance.now();
   const store = await openStore(place);
+  const archiver = new Archiver(store, ARCHIVE_AFTER_MS);
+  const ledger = new StatsLedger(store);
+  let tidied = 0;
+  const tidy = async () => {
+    await sealTrail(store, await store.now());
+    await tidyUp(store, ledger, archiver);
+    if (place.database === "postgres") await vacuum(place);
+  };
   try {
-    await seed(store, { ...counts, areTaken: true });
+    await seed(store, {
+      ...counts,
+      areTaken: true,
+      onClosed: async (count) => {
+        if (count - tidied < CLOSED_PER_TIDY) return;
+        tidied = count;
+        await tidy();
+        console.log(`  ${count} after ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
+      },
+    });
+    await tidy();
   } finally {
     await store.close();
   }
   return (performance.now() - startedMs) / 1000;
 }
 
-async function bytesOf({ database, address }: Place): Promise<number> {
-  if (database === "sqlite") return statSync(address).size;
+async function tidyUp(store: Store, ledger: StatsLedger, archiver: Archiver): Promise<void> {
+  while ((await store.indexWords(WORDS_AT_ONCE)) > 0);
+  while (await ledger.takeIn());
+  while (await archiver.archiveMore());
+}
+
+interface Measured {
+  bytes: number;
+  parts: Array<{ name: string; bytes: number }>;
+}
+
+function measure(place: Place): Promise<Measured> {
+  return place.database === "sqlite" ? measureFile(place.address) : measureDatabase(place.address);
+}
+
+async function measureFile(path: string): Promise<Measured> {
+  const database = openDatabase(path, { readOnly: true });
+  try {
+    const sql = "select name, sum(pgsize) as bytes from dbstat group by name order by bytes desc";
+    const parts = database.prepare<{ name: string; bytes: number }>(sql).all();
+    const used = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    const { size } = statSync(path);
+    return { bytes: size, parts: [...parts, { name: "free for what comes next", bytes: size - used }] };
+  } finally {
+    database.close();
+  }
+}
+
+async function measureDatabase(address: string): Promise<Measured> {
+  return withClient(address, async (client) => {
+    const { rows } = await client.query<{ bytes: number }>(
+      "select pg_database_size(current_database())::float8 as bytes",
+    );
+    const { rows: parts } = await client.query<{ name: string; bytes: number }>(SIZES);
+    return { bytes: rows[0]?.bytes ?? 0, parts };
+  });
+}
+
+/** As the database does by itself, sooner or later. */
+async function vacuum({ address }: Place): Promise<void> {
+  await withClient(address, (client) => client.query("vacuum analyze"));
+}
+
+async function withClient<Result>(address: string, use: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();
   try {
-    const { rows } = await client.query("select pg_database_size(current_database())::float8 as bytes");
-    return Number(rows[0]?.bytes);
+    return await use(client);
   } finally {
     await client.end();
   }

@@ -37,6 +37,14 @@ export const ROOMY: Rules = {
   limits: { ...DEFAULT_LIMITS, pending: MANY, asksPerMinute: MANY, asksPerRun: MANY, repliesPerMinute: MANY },
 };
 
+interface SeedOptions {
+  closed: number;
+  pending: number;
+  areTaken?: boolean;
+  /** Called after each round with how many are closed. */
+  onClosed?: (count: number) => Promise<void>;
+}
+
 interface Asked {
   id: QuestionId;
   runId: RunId;
@@ -46,10 +54,7 @@ interface Asked {
  * Fills a store: this many closed questions over almost a week, and these that wait now; five of four runs' worth. The
  * agents may have taken their answers, which ends their runs.
  */
-export async function seed(
-  store: Store,
-  { closed, pending, areTaken = false }: { closed: number; pending: number; areTaken?: boolean },
-): Promise<void> {
+export async function seed(store: Store, { closed, pending, areTaken = false, onClosed }: SeedOptions): Promise<void> {
   const endMs = Date.now();
   let clockMs = endMs - SPAN_MS;
   const engine = engineOn(store, { rules: ROOMY, nowMs: () => clockMs });
@@ -67,6 +72,7 @@ export async function seed(
     await Promise.all(asked.map(({ id }, place) => close(engine, id, first + place)));
     if (areTaken) await Promise.all(asked.map(({ id }) => take(engine, id)));
     before = asked;
+    await onClosed?.(first + batch.length);
   }
   for (let first = 0; first < pending; first += TOGETHER) {
     const batch = Array.from({ length: Math.min(TOGETHER, pending - first) }, (_, index) => closed + first + index);

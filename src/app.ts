@@ -1,31 +1,38 @@
-import { randomBytes as systemRandom, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { hostname, uptime } from "node:os";
 import { readBootId } from "./agents/process/boot-id.ts";
 import type { ConnectionEnds } from "./agents/process/caller-process.ts";
 import type { AgentRegistry } from "./agents/registry.ts";
 import type { AnchorSettings } from "./config/anchor.ts";
+import type { SignedHook } from "./core/answer/hook-answer.ts";
 import type { OpenChannel } from "./core/channel/channel.ts";
 import type { ChannelSettings } from "./core/channel/channel-settings.ts";
 import { type Ids, type WorkerId, idsFrom, pooledRandom } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
-import type { Job } from "./core/run/job.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run/run.ts";
+import type { Webhook } from "./core/workflow/webhook.ts";
 import type { Engine } from "./engine/engine.ts";
-import { isFailureNews, isRare, sayWhy } from "./engine/jobs/job-retry.ts";
+import { describeFailure, describeOutage, withoutRepeats } from "./engine/jobs/describe-failure.ts";
+import { isRare, sayWhy } from "./engine/jobs/job-retry.ts";
 import { jobHandlers } from "./engine/jobs/job-handlers.ts";
-import { type LocalEngine, createLocalEngine } from "./engine/local-engine.ts";
+import { type LocalDeps, type LocalEngine, createLocalEngine } from "./engine/local-engine.ts";
 import type { AddressOptions } from "./engine/outbound/public-address.ts";
 import type { Patience } from "./engine/remote/remote-call.ts";
 import type { JobContext, WorkerDeps } from "./engine/jobs/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
+import { type StoreAddress, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
+import type { AgentSettings } from "./agents/runner/step-outside.ts";
+import type { StepRunner } from "./workflow/run/step-runner.ts";
+import type { McpServerSettings, StepOutside } from "./workflow/tool/tool.ts";
 
 declare const ASKD_VERSION: string | undefined; // set when the program is built
 const VERSION = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
 
-type OwnStore = { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
+/** A read-only store is not written to by opening it, and refuses changes. */
+type OwnStore = StoreAddress & { isReadOnly?: boolean };
 type RemoteServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
 
 export interface AppOptions {
@@ -57,6 +64,16 @@ export interface RunnerOptions {
   note: (run: string, text: string) => void;
   /** Called at each step of the work with an agent; tests kill the process there. */
   onStep?: (step: string) => void;
+  /** Servers, agents and secrets of workflows; without it, none of their steps are done here. */
+  workflows?: WorkflowOptions | undefined;
+}
+
+/** The options of workflows. */
+export interface WorkflowOptions {
+  mcpServers: readonly McpServerSettings[];
+  agents: Readonly<Record<string, AgentSettings>>;
+  readSecrets(): Readonly<Record<string, string>>;
+  leaseMs?: number;
 }
 
 export interface ServerOptions extends AppOptions {
@@ -66,6 +83,8 @@ export interface ServerOptions extends AppOptions {
   writeLog: (line: string) => void;
   /** The configured channels, without secrets. */
   channels?: ReadonlyArray<{ name: string; settings: ReadonlyArray<readonly [string, string]> }>;
+  /** The programs that may post answers, or what starts workflows. */
+  hooks?: readonly SignedHook[];
   /** Logs every request too. */
   isVerbose: boolean;
   /** The environment with the OpenTelemetry variables. */
@@ -77,7 +96,13 @@ export async function openEngine(options: AppOptions): Promise<Engine> {
   const { store, rules, runs, machineDir, anchor, reach, onCall, patience } = options;
   if (store.kind === "server") return openRemote(store, { onCall, patience });
   const opened = await openStore(store);
-  return engineFor(opened, { rules, anchor, machineDir, openChannel: reach && openChannels(reach, rules) }, runs);
+  // A server watches for alerts itself, with what it reads of the feed anyway.
+  const alerts = runs && {
+    onAlert: (name: string, value: number) => runs.note("alert", `${name}: ${value}`),
+    onFailure: (error: unknown) => runs.note("alert", `cannot watch: ${sayWhy(error)}; it is tried again`),
+  };
+  const openChannel = reach && openChannels(reach, rules);
+  return engineFor(opened, { rules, anchor, machineDir, openChannel, alerts, place: store, reach }, runs);
 }
 
 /** Creates the engine of a store, with an agent runner if requested. */
@@ -88,7 +113,7 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptio
   const { Runner } = await import("./agents/runner/runner.ts");
   const { ensureMachineId } = await import("./agents/runner/machine-id.ts");
   const host = ensureMachineId(runs.stateDir);
-  const ids = options.ids ?? idsFrom(Date.now, pooledRandom(random));
+  const ids = options.ids ?? idsFrom(Date.now, pooledRandom(randomBytes));
   const worker = ids.worker();
   const runner = new Runner({
     ...runs,
@@ -108,22 +133,10 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptio
   const onChannelFailure =
     options.onChannelFailure ??
     ((channel: string, error: unknown) => runs.note(channel, `cannot listen: ${sayWhy(error)}; it is tried again`));
-  const more = { ids, worker, runner, host, onFailure: withoutRepeats(onFailure), onOutage, onChannelFailure };
+  const steps = runs.workflows && (await openSteps(runs, runs.workflows, { ...options, worker, registry }));
+  const more = { ids, worker, runner, steps, host, onFailure: withoutRepeats(onFailure), onOutage, onChannelFailure };
   const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
-}
-
-function describeOutage(error: unknown) {
-  return `waits for the store: ${sayWhy(error)}`;
-}
-
-/** Suppresses repeated reports of the same failure. */
-function withoutRepeats(onFailure: WorkerDeps["onFailure"]): WorkerDeps["onFailure"] {
-  return (job, error) => void (isFailureNews(job, error) && onFailure(job, error));
-}
-
-function describeFailure({ tries }: Job, error: unknown) {
-  return `failed ${tries === 0 ? "once" : `${tries + 1} times`}: ${sayWhy(error)}; it is tried again`;
 }
 
 /** Serves a store over HTTP, and publishes its address to this user's programs. */
@@ -148,6 +161,8 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
       rules: options.rules,
       anchor: options.anchor,
       openChannel: options.reach && openChannels(options.reach, options.rules),
+      place: options.store,
+      reach: options.reach,
       onChannelFailure: (channel, error) =>
         log("warn", "channel_failed", { channel, message: sayError(error).message }),
       onFailure,
@@ -180,8 +195,15 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
       sessionRunsOfCaller: (ends: ConnectionEnds) => sessionRunsOfCaller(ends, stateDir),
     }),
   };
-  const deps = { ...options, store, engine, log, version: VERSION, host, holders, clients, atHand, ...callers };
+  const byOthers = { ...callers, startByWebhook: webhookStarter(engine, host) };
+  const deps = { ...options, store, engine, log, version: VERSION, host, holders, clients, atHand, ...byOthers };
   return serveStore({ ...deps, ...(traces && { traces }) }, request);
+}
+
+/** Starts the workflows of this machine that wait for a webhook; the part that does so is loaded with the first. */
+function webhookStarter({ inside }: LocalEngine, host: string) {
+  return async (webhook: Webhook) =>
+    (await import("./workflow/run/webhook-trigger.ts")).startByWebhook(webhook, { ...inside, host });
 }
 
 /** Finds the address that this user's server published. */
@@ -237,10 +259,17 @@ export interface EngineOptions {
   anchor?: AnchorSettings | undefined;
   /** Opens the channels that this process brings messages to. */
   openChannel?: OpenChannel | undefined;
+  /** Reports what people are warned of, in a process that watches for it. */
+  alerts?: LocalDeps["alerts"];
   /** Called when replies of a channel cannot be listened for; it is tried again. */
   onChannelFailure?: (channel: string, error: unknown) => void;
   /** Starts and follows agents; detached when the engine stops. */
   runner?: AgentRunner;
+  /** Does the steps of workflows. */
+  steps?: Pick<StepRunner, "handlers" | "leave" | "count"> | undefined;
+  /** Where the store is and the settings of channels, for steps that need them. */
+  place?: OwnStore | undefined;
+  reach?: ChannelSettings | undefined;
 }
 
 interface AgentRunner {
@@ -253,8 +282,8 @@ interface AgentRunner {
 
 /** Creates an engine on a store, with everything it needs to do due jobs. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
-  const { rules, nowMs = Date.now, randomBytes = pooledRandom(random) } = options;
-  const { runner, anchor, openChannel, ids = idsFrom(nowMs, randomBytes) } = options;
+  const { rules, nowMs = Date.now, randomBytes: bytes = pooledRandom(randomBytes) } = options;
+  const { runner, anchor, openChannel, ids = idsFrom(nowMs, bytes) } = options;
   const post = { allowLoopback: rules.callbackLoopback };
   const anchors = anchor && (() => findAnchorTargets(anchor, post));
   let worker = options.worker;
@@ -262,7 +291,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     store,
     ids,
     rules,
-    randomBytes,
+    randomBytes: bytes,
     nowMs,
     machine: {
       id: () => machineOf(options),
@@ -273,13 +302,54 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       id: () => (worker ??= ids.worker()),
       host: options.host ?? hostname(),
       agents: runner?.agents ?? [],
-      handlers: { ...jobHandlers({ post, anchors }), ...runner?.handlers() },
+      handlers: { ...jobHandlers({ post, anchors }), ...runner?.handlers(), ...options.steps?.handlers() },
       onFailure: options.onFailure ?? (() => undefined),
       onOutage: options.onOutage,
     },
     reach: openChannel && { openChannel, onFailure: options.onChannelFailure ?? (() => undefined) },
-    runner,
+    alerts: options.alerts,
+    runner: runner && {
+      begin: (work) => runner.begin(work),
+      leave: async () => void (await Promise.all([runner.leave(), options.steps?.leave()])),
+      get count() {
+        return runner.count + (options.steps?.count ?? 0);
+      },
+    },
   });
+}
+
+/** Puts together what the steps of workflows act on. */
+async function openSteps(
+  runs: RunnerOptions,
+  { mcpServers, agents, readSecrets, leaseMs }: WorkflowOptions,
+  { rules, place, reach, worker, registry }: EngineOptions & { worker: WorkerId; registry: AgentRegistry },
+) {
+  const { stepAgents } = await import("./agents/runner/step-outside.ts");
+  const { StepRunner: Runner } = await import("./workflow/run/step-runner.ts");
+  const env = {
+    ...runs.env,
+    ...(place && { ASKD_STORE: place.kind === "sqlite" ? `sqlite:${place.file}` : place.url }),
+  };
+  const here = stepAgents({
+    stateDir: runs.stateDir,
+    registry,
+    settings: agents,
+    env,
+    liveWindowMs: rules.liveWindowMs,
+  });
+  const address = { allowLoopback: rules.callbackLoopback };
+  const outside: StepOutside = {
+    ...here,
+    mcpServers,
+    openTracker: async () => reach?.github && (await openTracker(reach.github)),
+    request: async ({ url, ...asked }) => (await import("./engine/outbound/post.ts")).request(url, asked, address),
+  };
+  return new Runner({ worker, outside, readSecrets, stopPrograms: here.stopPrograms, leaseMs, onStep: runs.onStep });
+}
+
+async function openTracker(settings: NonNullable<ChannelSettings["github"]>) {
+  const { githubTracker } = await import("./channels/github/issue-tracker.ts");
+  return githubTracker(settings, { fetch, nowMs: Date.now });
 }
 
 /** Opens the configured channels, each when it is first used. */
@@ -324,21 +394,4 @@ async function machineOf({ host, machineDir }: EngineOptions) {
 /** The uptime of this machine, sleep included, independent of its clock. */
 function realTimeMs() {
   return uptime() * 1000;
-}
-
-/** Random bytes; the library is loaded on first use. */
-function random(count: number) {
-  return systemRandom(count);
-}
-
-/** Opens the store; only its own driver is loaded. */
-export async function openStore(place: OwnStore): Promise<Store> {
-  if (place.kind === "sqlite") return (await import("./store/sqlite/sqlite.ts")).openSqliteStore(place.file);
-  return (await import("./store/postgres/postgres.ts")).openPostgres({ url: place.url });
-}
-
-/** The schema of a store, which stays unchanged, and the one this program knows. */
-export async function findSchema(place: OwnStore): Promise<{ schema: number; known: number }> {
-  if (place.kind === "sqlite") return (await import("./store/sqlite/schema.ts")).findSchema(place.file);
-  return (await import("./store/postgres/migrate.ts")).findSchema(place.url);
 }

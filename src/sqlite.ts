@@ -7,7 +7,7 @@ const PACKAGE = "@photostructure/sqlite";
 /** Alpine uses another C library and needs another file, which the package finds. */
 const OTHER_LIBRARY = "/etc/alpine-release";
 
-export type SqlValue = string | number | bigint | null;
+export type SqlValue = string | number | bigint | Uint8Array | null;
 
 /** A prepared statement whose rows have the columns that its text names. */
 export interface Statement<Row> {

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { AccessVerb, Role } from "../src/core/people/access.ts";
+import { DOORS, type Door } from "./access-door.ts";
 
-/** Through what somebody comes. `remote` is a command that a server does, in the name of an agent. */
-export type Door = "rest" | "remote" | "cli" | "mcp" | "web" | "link" | "hook";
-export type Who = "own_agent" | "run_agent" | "runless_agent" | "named" | "unnamed" | "admin" | "link";
+export type Who = "own_agent" | "run_agent" | "runless_agent" | "named" | "unnamed" | "admin" | "link" | "stranger";
 /** What the question is: for everybody, for named people, for two of them, of high risk, or in the other state. */
 export type Kind = "plain" | "named" | "voted" | "risky" | "confirmed" | "other_state";
 export type Came = "yes" | "no" | "closed" | "unconfirmed" | `unexpected ${string}`;
@@ -22,7 +21,7 @@ interface Row {
   guard: string;
 }
 
-const ROLES: Readonly<Record<Who, Role>> = {
+const ROLES: Readonly<Record<Who, Role | undefined>> = {
   own_agent: "own_agent",
   run_agent: "other_agent",
   runless_agent: "other_agent",
@@ -30,6 +29,7 @@ const ROLES: Readonly<Record<Who, Role>> = {
   unnamed: "person",
   admin: "admin",
   link: "link",
+  stranger: undefined, // an account that is nobody's on the list
 };
 const COLUMNS: readonly Role[] = ["own_agent", "other_agent", "person", "admin", "link"];
 const PAGE = readFileSync(new URL("../docs/security.md", import.meta.url), "utf8");
@@ -49,55 +49,18 @@ export const DOCUMENTED: ReadonlyMap<string, Row> = new Map(
     }),
 );
 
-const ON_QUESTION: readonly AccessVerb[] = [
-  ...(["look", "take_outcome", "answer", "force", "amend", "cancel", "cancel_with_words", "undo", "extend"] as const),
-  ...(["snooze", "claim", "release", "assign", "escalate", "comment", "link"] as const),
-];
-const ON_RUN: readonly AccessVerb[] = ["ask", "report_run", "cancel_run", "resume_run"];
-const ELSEWHERE: readonly AccessVerb[] = [
-  ...(["start_run", "see_all", "change_template", "make_token", "manage_tokens", "manage_people", "maintain"] as const),
-  "set_away",
-];
-
-/** Which verbs there are at a door, and who comes through it. */
-const DOORS: Readonly<Record<Door, { verbs: readonly AccessVerb[]; who: readonly Who[] }>> = {
-  rest: {
-    verbs: [...ON_QUESTION, ...ON_RUN, ...ELSEWHERE, "take_over_run"],
-    who: ["own_agent", "run_agent", "runless_agent", "named", "unnamed", "admin"],
-  },
-  remote: {
-    verbs: ["cancel", "cancel_with_words", "answer", "cancel_run", "resume_run", "take_over_run", "start_child_run"],
-    who: ["own_agent", "run_agent"],
-  },
-  cli: {
-    verbs: [
-      ...(["answer", "force", "amend", "cancel", "cancel_with_words", "undo", "extend", "snooze", "claim"] as const),
-      ...(["release", "assign", "escalate", "comment", "cancel_run", "resume_run", "make_token"] as const),
-      ...(["change_template"] as const),
-    ],
-    who: ["own_agent", "run_agent", "named", "unnamed"],
-  },
-  mcp: { verbs: ["ask", "look", "cancel"], who: ["own_agent", "run_agent", "runless_agent"] },
-  web: {
-    verbs: [
-      ...(["look", "answer", "force", "amend", "cancel", "undo", "extend", "snooze", "claim", "release"] as const),
-      ...(["assign", "escalate", "comment", "cancel_run", "resume_run", "manage_people"] as const),
-    ],
-    who: ["named", "unnamed", "admin"],
-  },
-  link: { verbs: ["look", "answer", "undo"], who: ["link"] },
-  hook: { verbs: ["ask"], who: ["own_agent"] },
-};
-
 /** All combinations of a verb with a door, somebody who comes through it, and a question. */
 export function casesOf(verb: AccessVerb): Case[] {
   const doors = Object.keys(DOORS) as Door[]; // the keys of the table above
   return doors.flatMap((door) => {
-    const { verbs, who } = DOORS[door];
+    const { verbs, who, whoFor } = DOORS[door];
     if (!verbs.includes(verb)) return [];
-    // An agent starts runs from its own only: it names no other.
-    const comers = who.filter((each) => verb !== "start_child_run" || each === "own_agent");
-    return comers.flatMap((each) => kindsFor(verb, door).map((kind) => ({ verb, door, who: each, kind })));
+    const comers = whoFor?.[verb] ?? who;
+    return comers.flatMap((each) => {
+      // An agent does not get as far as a question at the pages.
+      const kinds = door === "web" && each === "own_agent" ? (["plain"] as const) : kindsFor(verb, door);
+      return kinds.map((kind) => ({ verb, door, who: each, kind }));
+    });
   });
 }
 
@@ -111,11 +74,18 @@ function kindsFor(verb: AccessVerb, door: Door): Kind[] {
   return ["plain", "named", "voted", ...(isRisky ? (["risky", "confirmed"] as const) : []), ...other];
 }
 
+const FORM_CLOSES_NOT: ReadonlySet<Kind> = new Set(["risky", "confirmed", "other_state"]);
+
 /** What has to come of it, by what the docs say. */
 export function expected({ verb, door, who, kind }: Case): Came {
   const { may, on, guard } = DOCUMENTED.get(verb) ?? { may: new Set(), on: "", guard: "" };
   const isNamed = who === "named" || who === "link";
-  if (!may.has(ROLES[who])) return "no";
+  const role = ROLES[who];
+  if (role === undefined || !may.has(role)) return "no";
+  // No agent signs in to the pages.
+  if (door === "web" && who === "own_agent") return "no";
+  // A form of an MCP client closes no high risk, and leaves a question that is closed as it is.
+  if (door === "mcp" && verb === "answer" && FORM_CLOSES_NOT.has(kind)) return "no";
   if (kind === "other_state") return "closed";
   // People make links for themselves, and only for who may answer.
   if (verb === "link") return kind === "named" && who === "unnamed" ? "no" : "yes";
@@ -123,6 +93,6 @@ export function expected({ verb, door, who, kind }: Case): Came {
   if (kind === "named" && !isNamed) return "no";
   if (guard === "checked again") return "yes";
   if (kind === "voted") return verb === "answer" ? "yes" : "no";
-  // A page says itself that a high risk is answered by typing a word, and then that it was not.
-  return kind === "risky" && door !== "remote" ? "unconfirmed" : "yes";
+  // A page says itself that a high risk is answered by typing a word, and then that it was not. A channel proves people.
+  return kind === "risky" && door !== "remote" && door !== "channel" ? "unconfirmed" : "yes";
 }

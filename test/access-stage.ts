@@ -1,5 +1,10 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ADA, AGENT } from "./builders.ts";
 import type { Came, Case, Who } from "./access-case.ts";
+import { accountOf, reply } from "./access-channel.ts";
+import { NAMES, OPTIONS, type PreparedCase, formFor, requestFor, wordsFor } from "./access-request.ts";
 import { hook, hookHome } from "./hooked.ts";
 import { hookInput } from "./hooks.ts";
 import { Scene, said } from "./scene.ts";
@@ -8,28 +13,37 @@ import { AGENTS } from "../src/agents/agents.ts";
 import { knownClients } from "../src/agents/registry.ts";
 import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
 import { BY_HEADER } from "../src/core/api/route.ts";
-import type { QuestionId } from "../src/core/id.ts";
+import { makeRunDir, saveLaunch } from "../src/agents/runner/run-files.ts";
+import type { QuestionId, RunId } from "../src/core/id.ts";
 import { linkPath } from "../src/core/question/link.ts";
 import { isPending } from "../src/core/question/question.ts";
-import { confirmationWord } from "../src/core/question/risk.ts";
-import type { Run } from "../src/core/run/run.ts";
 import type { TokenInput } from "../src/core/people/token.ts";
+import type { ProcessWorld } from "../src/cli/process.ts";
 import { unreachable } from "../src/core/unreachable.ts";
+import { TASKS_EXTENSION } from "../src/server/mcp/caller.ts";
 import { mcpPart } from "../src/server/mcp/http.ts";
 import { type } from "./typed.ts";
 
 const HOUR_MS = 3_600_000;
+const CI_TOKEN: TokenInput = { scope: "agent", subject: "ci" };
 const LENA: Actor = { ...ADA, id: "lena" };
-const NAMES: Partial<Record<Who, string>> = { named: "ada", unnamed: "eve", admin: "root", link: "ada" };
-const OPTIONS = { question: "Deploy?", options: ["allow", "deny"] };
 const MCP_VERSION = "2026-07-28";
 
-/** A question in a run of its own, made ready for one case. */
-interface Subject {
-  run: Run;
-  id: QuestionId;
-  /** Another run, whose agent has nothing to do with this one. */
-  other: Run;
+interface McpRequest {
+  method: string;
+  /** Of the tool or task. */
+  name: string;
+  params: object;
+  capabilities?: object;
+  headers?: Record<string, string>;
+}
+
+/** A project with a workflow. */
+function aProject(): string {
+  const dir = mkdtempSync(join(tmpdir(), "askd-access-"));
+  mkdirSync(join(dir, ".askd", "workflows"), { recursive: true });
+  writeFileSync(join(dir, ".askd", "workflows", "fine.yml"), "name: fine\nsteps: [{ id: one, tool: run_checks }]\n");
+  return dir;
 }
 
 /** The product on one store, with every door that is offered. */
@@ -37,6 +51,7 @@ export class AccessStage {
   readonly scene: Scene;
   readonly at: ServedScene;
   readonly #tokens = new Map<Who, string>();
+  readonly #project = aProject();
 
   private constructor(scene: Scene, at: ServedScene) {
     this.scene = scene;
@@ -45,7 +60,8 @@ export class AccessStage {
 
   static async start(): Promise<AccessStage> {
     const scene = new Scene();
-    await scene.know("ada", "lena", "eve");
+    for (const id of ["ada", "lena", "eve"])
+      await scene.engine.putPerson({ id, groups: [], slack: accountOf(id), version: 0 }, SYSTEM);
     const holders = { own: "here", isGone: () => Promise.resolve(false) };
     const { engine, rules } = scene;
     const onBug = (error: unknown): void => {
@@ -56,6 +72,7 @@ export class AccessStage {
   }
 
   stop(): Promise<void> {
+    rmSync(this.#project, { recursive: true });
     return this.at.stop();
   }
 
@@ -73,22 +90,26 @@ export class AccessStage {
       case "cli":
         return this.#cli(one, subject);
       case "mcp":
-        return this.#mcp(one, subject);
+        return one.verb === "answer" ? this.#form(one, subject) : this.#mcp(one, subject);
       case "web":
         return cameOf(await this.#web(one, subject));
       case "link":
         return this.#link(one, subject);
       case "hook":
         return this.#hook(subject);
+      case "channel":
+        return reply(one, subject, this.scene);
       default:
         return unreachable(one.door);
     }
   }
 
-  async #prepare({ verb, kind }: Case): Promise<Subject> {
+  async #prepare({ verb, door, kind }: Case): Promise<PreparedCase> {
     const { engine } = this.scene;
     const host = verb === "take_over_run" ? "silent" : "here";
-    const run = await this.scene.startedRun({ host });
+    // Nobody sits at the client of an agent that a worker starts.
+    const giveBack = door === "mcp" && verb === "answer" ? "poll" : "worker";
+    const run = await this.scene.startedRun({ host, giveBack, dir: this.#project });
     const other = await this.scene.startedRun();
     const by: Actor = { ...AGENT, runId: run.id };
     const isRisky = kind === "risky" || kind === "confirmed";
@@ -114,12 +135,21 @@ export class AccessStage {
     else if (verb === "resume_run") {
       await engine.endRun(run.id, { status: "completed" }, SYSTEM);
       await close({ resume: false });
-    }
-    return { run, other, id };
+    } else if (door === "cli" && (verb === "start_run" || verb === "start_child_run"))
+      await type(this.scene, ["workflow", "approve", "fine"], this.#world("named"));
+    else if (door === "cli" && verb === "take_over_run") await this.#copyLaunch(run.id);
+    const tokenId = verb === "manage_tokens" ? (await engine.issueToken(CI_TOKEN, SYSTEM)).token.id : undefined;
+    return { run, other, id, tokenId };
+  }
+
+  /** Brings here what another machine started a run with. */
+  async #copyLaunch(id: RunId): Promise<void> {
+    const launch = { agent: "claude", program: "/bin/true", args: [], dir: this.#project, env: {}, options: {} };
+    await saveLaunch(await makeRunDir(join(this.#project, "state"), id), launch);
   }
 
   /** The token that somebody comes with; those of people are made once. */
-  async #token(who: Who, { run, other }: Subject): Promise<string> {
+  async #token(who: Who, { run, other }: PreparedCase): Promise<string> {
     const subject = NAMES[who] ?? "claude";
     if (who === "own_agent" || who === "run_agent")
       return this.#issue({ scope: "agent", subject, runId: who === "own_agent" ? run.id : other.id });
@@ -135,7 +165,7 @@ export class AccessStage {
     return (await this.scene.engine.issueToken(input, SYSTEM)).text;
   }
 
-  async #rest(one: Case, subject: Subject, more: { token?: string; headers?: Record<string, string> } = {}) {
+  async #rest(one: Case, subject: PreparedCase, more: { token?: string; headers?: Record<string, string> } = {}) {
     const [method, path, body] = requestFor(one, subject);
     const token = more.token ?? (await this.#token(one.who, subject));
     const isWrite = method !== "GET" && method !== "DELETE";
@@ -147,61 +177,91 @@ export class AccessStage {
   }
 
   /** A command in an agent's run whose server knows it by the token of an admin. */
-  async #remote(one: Case, subject: Subject): Promise<Got> {
+  async #remote(one: Case, subject: PreparedCase): Promise<Got> {
     const runId = one.who === "own_agent" ? subject.run.id : subject.other.id;
     const by = encodeURIComponent(JSON.stringify({ ...AGENT, channel: "cli", runId }));
     return this.#rest(one, subject, { token: await this.#token("admin", subject), headers: { [BY_HEADER]: by } });
   }
 
-  async #cli(one: Case, subject: Subject): Promise<Came> {
+  async #cli(one: Case, subject: PreparedCase): Promise<Came> {
     const runId = { own_agent: subject.run.id, run_agent: subject.other.id }[one.who as string];
-    const env = { ASKD_HOME: "/nowhere", ASKD_NO_SERVICE: "1", ...(runId !== undefined && { ASKD_RUN: runId }) };
-    const { exit, stderr } = await type(this.scene, wordsFor(one, subject), { env, user: NAMES[one.who] ?? "ada" });
-    if (exit === 0) return "yes";
+    const { exit, stderr } = await type(this.scene, wordsFor(one, subject), this.#world(one.who, runId));
+    // What asks in a run asks in its own, whatever it names.
+    if (exit === 0) return one.verb === "ask" && !(await this.#hasAsked(subject)) ? "no" : "yes";
     if (exit === 7 || exit === 5) return "no";
     if (exit === 6) return "closed";
     return /high risk/.test(stderr) ? "unconfirmed" : `unexpected ${exit}: ${stderr}`;
   }
 
-  async #mcp({ verb, who }: Case, subject: Subject): Promise<Came> {
+  /** Where somebody types a command: in the project, and in a run if they are its agent. */
+  #world(who: Who, runId?: string): Pick<ProcessWorld, "env" | "user" | "cwd"> {
+    const env = { ASKD_HOME: this.#project, ASKD_NO_SERVICE: "1", ...(runId !== undefined && { ASKD_RUN: runId }) };
+    return { env, user: NAMES[who] ?? "ada", cwd: this.#project };
+  }
+
+  async #mcp({ verb, who }: Case, subject: PreparedCase): Promise<Came> {
     const calls: Record<string, [string, object]> = {
       ask: ["ask_human", { ...OPTIONS, timeout_seconds: 0 }],
       look: ["check_answer", { question_id: subject.id, timeout_seconds: 0 }],
       cancel: ["cancel_question", { question_id: subject.id }],
     };
-    const [name, input] = calls[verb] ?? [];
-    const token = await this.#token(who, subject);
-    const prefix = "io.modelcontextprotocol";
-    const meta = {
-      [`${prefix}/protocolVersion`]: MCP_VERSION,
-      [`${prefix}/clientInfo`]: { name: "test-client", version: "1" },
-      [`${prefix}/clientCapabilities`]: {},
-    };
-    const params = { name, arguments: input, _meta: meta };
-    const { status, body } = await this.at.send("POST", "/mcp", {
-      token,
-      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
-      headers: {
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": MCP_VERSION,
-        "mcp-method": "tools/call",
-        "mcp-name": name ?? "",
-        // Names the run of somebody else: that has to prove nothing.
-        ...(who !== "own_agent" && verb === "ask" && { "askd-run": subject.run.id }),
-      },
-    });
+    const [name = "", input] = calls[verb] ?? [];
+    // Names the run of somebody else: that has to prove nothing.
+    const headers = { ...(who !== "own_agent" && verb === "ask" && { "askd-run": subject.run.id }) };
+    const call = { method: "tools/call", name, params: { name, arguments: input }, headers };
+    const { status, body } = await this.#call(await this.#token(who, subject), call);
     const text = typeof body["text"] === "string" ? body["text"] : JSON.stringify(body);
     if (/"code":"(not_permitted|not_found)"/.test(text)) return "no";
     if (text.includes('"success":false')) return "closed";
     if (status === 200 && !text.includes('"isError":true')) {
       // An agent of another run that asks is in its own.
-      const { pendingId } = (await this.scene.engine.findRun(subject.run.id)) ?? {};
-      return verb === "ask" && pendingId === undefined ? "no" : "yes";
+      return verb === "ask" && !(await this.#hasAsked(subject)) ? "no" : "yes";
     }
     return `unexpected ${status}: ${text.slice(0, 300)}`;
   }
 
-  async #web(one: Case, subject: Subject): Promise<Got> {
+  async #hasAsked({ run }: PreparedCase): Promise<boolean> {
+    return (await this.scene.engine.findRun(run.id))?.pendingId !== undefined;
+  }
+
+  /** Answers in the form of an MCP client, which says nothing of a reply that does not count. */
+  async #form({ who }: Case, subject: PreparedCase): Promise<Came> {
+    const { id } = subject;
+    const inputResponses = { answer: { action: "accept", content: { item_1: "allow" } } };
+    const before = (await this.scene.engine.read(id)).question.version;
+    const { status, body } = await this.#call(await this.#token(who, subject), {
+      method: "tasks/update",
+      name: id,
+      params: { taskId: id, inputResponses },
+      capabilities: { extensions: { [TASKS_EXTENSION]: {} }, elicitation: { form: {} } },
+      headers: { "askd-attended": "1" },
+    });
+    if (status >= 500) return `unexpected ${status}: ${JSON.stringify(body).slice(0, 300)}`;
+    return (await this.scene.engine.read(id)).question.version === before ? "no" : "yes";
+  }
+
+  /** One request of MCP, with everything that its newer era says in each of them. */
+  #call(token: string, { method, name, params, capabilities = {}, headers = {} }: McpRequest): Promise<Got> {
+    const prefix = "io.modelcontextprotocol";
+    const meta = {
+      [`${prefix}/protocolVersion`]: MCP_VERSION,
+      [`${prefix}/clientInfo`]: { name: "test-client", version: "1" },
+      [`${prefix}/clientCapabilities`]: capabilities,
+    };
+    return this.at.send("POST", "/mcp", {
+      token,
+      body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } },
+      headers: {
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": MCP_VERSION,
+        "mcp-method": method,
+        "mcp-name": name,
+        ...headers,
+      },
+    });
+  }
+
+  async #web(one: Case, subject: PreparedCase): Promise<Got> {
     const [method, path, fields = {}] = formFor(one, subject);
     const cookie = `askd_session=${await this.#token(one.who, subject)}`;
     const headers = { cookie, accept: "text/html" };
@@ -214,7 +274,7 @@ export class AccessStage {
     });
   }
 
-  async #link({ verb, kind }: Case, { id }: Subject): Promise<Came> {
+  async #link({ verb, kind }: Case, { id }: PreparedCase): Promise<Came> {
     const { engine } = this.scene;
     // A link to a question that is closed was made before.
     const open = kind === "other_state" ? (await this.#prepareOpen()).id : id;
@@ -231,11 +291,11 @@ export class AccessStage {
     return isPending(question) && question.settling ? "no" : "yes";
   }
 
-  #prepareOpen(): Promise<Subject> {
+  #prepareOpen(): Promise<PreparedCase> {
     return this.#prepare({ verb: "answer", door: "link", who: "link", kind: "plain" });
   }
 
-  async #hook({ run }: Subject): Promise<Came> {
+  async #hook({ run }: PreparedCase): Promise<Came> {
     const env = { ASKD_HOME: hookHome(), ASKD_RUN: run.id };
     const hooked = hook(this.scene, hookInput("claude-2.1.325-question"), { env });
     const ended = hooked.then(() => true);
@@ -252,89 +312,13 @@ export class AccessStage {
   }
 }
 
-function cameOf({ status, body }: Got): Came {
+function cameOf({ status, headers, body }: Got): Came {
+  // A page sends whoever may not see it to the sign-in.
+  if (status === 303 && headers.get("location")?.startsWith("/login")) return "no";
   if (status < 400) return "yes";
   if (status === 401 || status === 403 || status === 404) return "no";
   if (status === 409) return "closed";
   return status === 428 || status === 422
     ? "unconfirmed"
     : `unexpected ${status}: ${JSON.stringify(body).slice(0, 300)}`;
-}
-
-type Request = readonly [method: string, path: string, body?: object];
-
-function requestFor({ verb, who, kind }: Case, { id, run }: Subject): Request {
-  const question = `/questions/${id}`;
-  const confirmed = kind === "confirmed";
-  const requests: Partial<Record<Case["verb"], Request>> = {
-    ask: ["POST", "/questions", { ...OPTIONS, run_id: run.id }],
-    look: ["GET", question],
-    take_outcome: ["POST", `${question}/given`, { witness: "test" }],
-    answer: ["POST", `${question}/answer`, { answer: "allow", confirmed }],
-    force: ["POST", `${question}/answer`, { answer: "allow", force: true, confirmed }],
-    amend: ["POST", `${question}/amend`, { text: "not yet", confirmed }],
-    cancel: ["POST", `${question}/cancel`],
-    cancel_with_words: ["POST", `${question}/cancel`, { resume: "approved", confirmed }],
-    extend: ["POST", `${question}/extend`, { by: "1h" }],
-    snooze: ["POST", `${question}/snooze`, { until: "2099-01-01T00:00:00Z" }],
-    assign: ["POST", `${question}/assign`, { to: ["lena"] }],
-    comment: ["POST", `${question}/comment`, { text: "hm" }],
-    link: ["POST", `${question}/links`, { person: who === "unnamed" ? "eve" : "ada" }],
-    start_run: ["POST", "/runs", { name: "new", agent: "claude", host: "here" }],
-    start_child_run: ["POST", "/runs", { name: "child", agent: "claude", host: "here" }],
-    report_run: ["POST", `/runs/${run.id}/start`],
-    cancel_run: ["POST", `/runs/${run.id}/cancel`],
-    resume_run: ["POST", `/runs/${run.id}/resume`],
-    take_over_run: ["POST", `/runs/${run.id}/resume`, { host: "elsewhere" }],
-    see_all: ["GET", "/questions/count"],
-    change_template: ["PUT", "/templates/fine", { text: "fine" }],
-    make_token: ["POST", "/tokens", { scope: "agent", subject: "ci" }],
-    manage_tokens: ["GET", "/tokens"],
-    manage_people: ["PUT", "/people/noor", { groups: [] }],
-    set_away: ["PUT", `/people/${who === "unnamed" ? "eve" : "ada"}/away`, { away: {} }],
-    maintain: ["GET", "/verify"],
-  };
-  return requests[verb] ?? ["POST", `${question}/${verb}`];
-}
-
-function wordsFor({ verb, kind }: Case, { id, run }: Subject): string[] {
-  const yes = kind === "confirmed" ? ["--yes"] : [];
-  const words: Partial<Record<Case["verb"], string[]>> = {
-    answer: ["answer", id, "allow", ...yes],
-    force: ["answer", id, "allow", "--force", ...yes],
-    amend: ["amend", id, "not yet", ...yes],
-    cancel_with_words: ["cancel", id, "--resume", "approved", ...yes],
-    extend: ["extend", id, "1h"],
-    snooze: ["snooze", id, "1h"],
-    assign: ["assign", id, "lena"],
-    comment: ["comment", id, "hm"],
-    cancel_run: ["runs", "cancel", run.id],
-    resume_run: ["runs", "resume", run.id],
-    make_token: ["token", "create", "--scope", "agent", "--subject", "ci"],
-    change_template: ["template", "add", `t${id.slice(-12)}`, "fine"],
-  };
-  return words[verb] ?? [verb, id];
-}
-
-function formFor(
-  { verb, kind }: Case,
-  { id, run }: Subject,
-): readonly ["GET" | "POST", string, Record<string, string>?] {
-  const word: Record<string, string> =
-    kind === "confirmed" ? { word: confirmationWord(OPTIONS.question, run.name) } : {};
-  const forms: Partial<Record<Case["verb"], readonly ["GET" | "POST", string, Record<string, string>?]>> = {
-    look: ["GET", `/q/${id}`],
-    answer: ["POST", `/q/${id}/answer`, { do: "answer", "i.0": "0", ...word }],
-    force: ["POST", `/q/${id}/answer`, { do: "answer", "i.0": "0", force: "1", ...word }],
-    amend: ["POST", `/q/${id}/amend`, { text: "not yet", ...word }],
-    cancel: ["POST", `/q/${id}/stop`],
-    extend: ["POST", `/q/${id}/extend`, { by: "1h" }],
-    snooze: ["POST", `/q/${id}/snooze`, { for: "1h" }],
-    assign: ["POST", `/q/${id}/assign`, { to: "lena" }],
-    comment: ["POST", `/q/${id}/comment`, { text: "hm" }],
-    cancel_run: ["POST", `/r/${run.number}/cancel`],
-    resume_run: ["POST", `/r/${run.number}/resume`],
-    manage_people: ["POST", "/settings/people", { id: run.id.slice(-20), groups: "" }],
-  };
-  return forms[verb] ?? ["POST", `/q/${id}/${verb}`];
 }

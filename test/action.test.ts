@@ -233,9 +233,24 @@ test("action.yml names what the script reads and writes", () => {
     runs: z.object({ using: z.string(), main: z.string() }),
   });
   const { inputs, outputs, runs: how } = Action.parse(parse(readFileSync(join(ROOT, "action.yml"), "utf8")));
-  const script = readFileSync(join(ROOT, "action", "input.mjs"), "utf8");
-  const read = [...script.matchAll(/\binput\("([\w-]+)"\)/g)].map(([, name]) => name);
+  const scripts = ["ask", "input", "issue", "work"].map((name) =>
+    readFileSync(join(ROOT, "action", `${name}.mjs`), "utf8"),
+  );
+  const [ask = "", input = "", ...others] = scripts;
+  const read = [
+    ...[...input.matchAll(/\binput\("([\w-]+)"\)/g)].map(([, name]) => name),
+    ...[...[ask, ...others].join("").matchAll(/\bINPUT_([A-Z]+)\b/g)].map(([, name]) => name?.toLowerCase()),
+  ];
   expect(new Set(read)).toEqual(new Set(Object.keys(inputs)));
-  expect(Object.keys(outputs)).toEqual(["answer", "choice", "answered-by", "state", "question-id", "url"]);
+  expect(Object.keys(outputs)).toEqual([
+    "answer",
+    "choice",
+    "answered-by",
+    "state",
+    "question-id",
+    "session",
+    "message",
+    "url",
+  ]);
   expect(how).toEqual({ using: "node24", main: "action/ask.mjs" });
 });

@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { DAY_MS } from "../src/core/instant.ts";
 import { inboxSectionOf } from "../src/core/people/inbox.ts";
 import { SYSTEM } from "../src/core/people/actor.ts";
+import { createRemoteEngine } from "../src/engine/remote/remote-engine.ts";
 import { ADA, AGENT } from "./builders.ts";
 import { Board } from "./channels/board-channel.ts";
 import { Scene, pendingOf, said } from "./scene.ts";
@@ -104,6 +106,31 @@ describe("who is away is said", () => {
 });
 
 describe("people say where they want to be told:", () => {
+  test("themselves, without being an admin, by the same command; nobody says it of others, and no agent", async () => {
+    const { scene } = await aScene();
+    const served = await ServedScene.start({}, scene);
+    const token = await served.token({ subject: "lena" });
+    const engine = createRemoteEngine({ url: served.url, tokenFor: () => token, newKey: () => randomUUID(), fetch });
+    const openEngine = () => Promise.resolve(engine);
+    const set = (...argv: string[]) => type(scene, ["user", "set", ...argv], { user: "lena", openEngine });
+    expect(await set("lena", "--quiet-hours", "22:00-07:00 UTC", "--digest", "15m")).toMatchObject({ exit: 0 });
+    expect(await set("lena", "--mute", "ntfy")).toMatchObject({ exit: 0 });
+    expect(await scene.engine.findPerson("lena")).toMatchObject({
+      quiet: "22:00-07:00 UTC",
+      digest: "15m",
+      muted: ["ntfy"],
+      groups: ["ops"],
+      telegram: "lena",
+    });
+    const others = await set("mika", "--mute", "ntfy");
+    expect(others.stderr).toContain("Only mika or an admin can change their preferences");
+    expect((await set("lena", "--group", "admins")).stderr).toContain("It takes one of scope admin");
+    await expect(scene.engine.setPreferences("lena", {}, AGENT)).rejects.toMatchObject({ code: "not_permitted" });
+    const admin = { ...ADA, scope: "admin" } as const;
+    expect((await scene.engine.setPreferences("lena", {}, admin)).muted).toBeUndefined();
+    await served.stop();
+  });
+
   test("in the first channel that they prefer and that reaches them, and never in one that they muted", async () => {
     const { scene } = await aScene();
     const set = (...argv: string[]) => type(scene, ["user", "set", "lena", ...argv]);

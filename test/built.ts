@@ -18,6 +18,11 @@ export interface Ended {
   stderr: string;
 }
 
+interface Input {
+  text: string;
+  until?: string;
+}
+
 /** A home of its own with a project in it, for the built program; every process of it is gone when the test ends. */
 export class BuiltScene {
   readonly home = mkdtempSync(join(tmpdir(), "askd-built-"));
@@ -26,7 +31,7 @@ export class BuiltScene {
   constructor() {
     mkdirSync(this.project);
     onTestFinished(async () => {
-      await this.#endWorkers();
+      await this.endWorkers();
       await removeFolder(this.home);
     });
   }
@@ -48,22 +53,32 @@ export class BuiltScene {
     return this.#start(env, argv).ended;
   }
 
+  /** Types a command that reads this text; its input ends at once, or when the command has written these words. */
+  typeInto(input: Input, env: Readonly<Record<string, string>>, ...argv: string[]): Promise<Ended> {
+    return this.#start(env, argv, input).ended;
+  }
+
   /** Types a command and lets the test read what it says before it ends. */
   follow(...argv: string[]): { ended: Promise<Ended>; stderr(): string } {
     return this.#start({}, argv);
   }
 
-  #start(env: Readonly<Record<string, string>>, argv: readonly string[]) {
+  #start(env: Readonly<Record<string, string>>, argv: readonly string[], input?: Input) {
     const own = { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.home };
     const child = spawn(process.execPath, [BIN, ...argv], {
       cwd: this.project,
       env: { ...own, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       timeout: BOUND_MS,
     });
+    child.stdin?.write(input?.text);
+    if (input?.until === undefined) child.stdin?.end();
     const stdout: Buffer[] = [];
     let stderr = "";
-    child.stdout?.on("data", (bytes: Buffer) => stdout.push(bytes));
+    child.stdout?.on("data", (bytes: Buffer) => {
+      stdout.push(bytes);
+      if (input?.until !== undefined && Buffer.concat(stdout).includes(input.until)) child.stdin?.end();
+    });
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     const ended = new Promise<Ended>((resolve) => {
       child.once("close", (exit) => resolve({ exit, stdout: Buffer.concat(stdout), stderr }));
@@ -95,7 +110,8 @@ export class BuiltScene {
       .map((line) => Number.parseInt(line, 10));
   }
 
-  async #endWorkers(): Promise<void> {
+  /** Stops the workers in the background. */
+  async endWorkers(): Promise<void> {
     for (const pid of this.workers()) {
       try {
         process.kill(pid, "SIGTERM");

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { snakeCase } from "../src/core/api/snake-case.ts";
-import { ASK_FIELDS } from "../src/core/question/ask-input.ts";
+import { askShape } from "../src/core/question/ask-input.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = [
@@ -80,5 +80,5 @@ function withoutCode(markdown: string): string {
 test("the page about asking lists every field of an ask in JSON", () => {
   const page = textOf("docs/ask.md");
   const table = /## Fields of an ask[^]*?(?=\n## |$)/.exec(page)?.[0] ?? "";
-  for (const field of ASK_FIELDS) expect(table).toContain(`\`${snakeCase(field)}\``);
+  for (const field of askShape().names) expect(table).toContain(`\`${snakeCase(field)}\``);
 });

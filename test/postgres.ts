@@ -26,8 +26,14 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server with its own files; it is reached by a socket in its directory, so no port can collide. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server with its own files; it is reached by a socket in its directory, so no port can collide. Settings of
+ * its own come last and win.
+ */
+export async function startPostgres(
+  own: readonly string[] = [],
+  { port = 5432 }: { port?: number } = {},
+): Promise<PostgresServer> {
   const directory = mkdtempSync(join(tmpdir(), "askd-pg-"));
   const { initdb, postgres, env } = await unpack(directory);
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -35,8 +41,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   const files = join(directory, "data");
   const options = { cwd: directory, env, ...user };
   await promisify(execFile)(initdb, ["-D", files, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"], options);
-  const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(directory)}`;
-  const settings = [...SETTINGS, `unix_socket_directories=${directory}`].flatMap((setting) => ["-c", setting]);
+  const url = `postgres://postgres@localhost:${port}/postgres?host=${encodeURIComponent(directory)}`;
+  const settings = [...SETTINGS, `unix_socket_directories=${directory}`, ...own].flatMap((setting) => ["-c", setting]);
 
   let keeper: ChildProcess | undefined;
   const server: PostgresServer = {
@@ -99,10 +105,12 @@ async function unpack(directory: string): Promise<{ initdb: string; postgres: st
   return { ...binaries, env: { PATH: process.env["PATH"], LD_LIBRARY_PATH: libraries, DYLD_LIBRARY_PATH: libraries } };
 }
 
-async function untilReady(url: string): Promise<void> {
+/** Waits until a server takes connections. */
+export async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + READY_MS;
   for (;;) {
     const client = new pg.Client(url);
+    client.on("error", () => undefined); // the attempt reports it
     try {
       await client.connect();
       await client.end();

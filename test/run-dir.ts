@@ -10,7 +10,7 @@ import type { RunId } from "../src/core/id.ts";
 import { IDS } from "./builders.ts";
 
 const LATE_EPOCH = 1_000_000;
-const BOUND_MS = 60_000;
+const BOUND_MS = 45_000;
 const LOOK_MS = 10;
 
 /** A run with its directory and real processes, which are all gone when the test ends. */

@@ -9,6 +9,7 @@ import { type Instant, epochMs, instant } from "../src/core/instant.ts";
 import type { PendingQuestion } from "../src/core/question/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { Engine } from "../src/engine/engine.ts";
+import type { LocalEngine } from "../src/engine/local-engine.ts";
 import { MemoryStore } from "./memory-store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import { AGENT, NOON } from "./builders.ts";
@@ -31,6 +32,8 @@ export class Scene {
   #now = epochMs(NOON);
   readonly store: Store;
   readonly engine: Engine;
+  /** The engine on the store itself, also where `engine` is behind a server. */
+  readonly local: LocalEngine;
   readonly rules: Rules;
   /** Where ids come from, if they have to be the same each time. */
   readonly ids: Ids | undefined;
@@ -47,17 +50,17 @@ export class Scene {
     this.ids = over.ids;
     const now = () => instant(this.#now);
     this.store = over.store?.(now) ?? new MemoryStore(now);
-    const local = engineOn(this.store, {
+    this.local = engineOn(this.store, {
       rules: this.rules,
       nowMs: () => this.#now,
       ...(over.ids && { ids: over.ids }),
       openChannel: over.openChannel,
       onFailure: (job, error) => {
-        if (job.kind === "callback" || job.kind === "deliver") return; // whom it reaches is outside, and what to do when it does not is its own rule
+        if (job.kind === "callback" || job.kind === "deliver" || job.kind === "mark_issue") return; // whom it reaches is outside, and what to do when it does not is its own rule
         throw new Error(`job ${job.key} failed`, { cause: error });
       },
     });
-    this.engine = Scene.engines === "local" ? local : remoteEngine(local, this.store, this.rules);
+    this.engine = Scene.engines === "local" ? this.local : remoteEngine(this.local, this.store, this.rules);
   }
 
   get now(): Instant {

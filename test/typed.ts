@@ -47,6 +47,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     runsAbove: () => [],
     runsOfSession: () => Promise.resolve([]),
     isInSessionOf: () => Promise.resolve(false),
+    isSessionLeader: () => false,
     startOf: (pid) => `boot:${pid}`,
     findStartedAs: () => Promise.resolve(undefined),
     pid: 4711,

@@ -8,7 +8,7 @@ import { isLocked } from "../src/agents/process/lock.ts";
 import { openEngine } from "../src/app.ts";
 import { MINUTE_MS, instant } from "../src/core/instant.ts";
 import { checkUp } from "../src/doctor/check-up.ts";
-import { repair } from "../src/doctor/run-checks.ts";
+import { repairAll } from "../src/doctor/run-checks.ts";
 import { type Finding, needsAction } from "../src/doctor/finding.ts";
 import type { DoctorContext } from "../src/doctor/doctor-context.ts";
 import { wireClient } from "../src/doctor/wire-client.ts";
@@ -130,7 +130,7 @@ export class Ward {
 
   /** Has everything put right that can be, and says what was, or why not, and what is left. */
   async fix(over: Partial<DoctorContext> = {}): Promise<{ fixed: string[]; left: string[] }> {
-    const repaired = await repair(await this.look(over));
+    const { repaired } = await repairAll(await this.look(over), () => this.look(over));
     const fixed = repaired.map(({ finding, failure }) => failure ?? finding.code);
     return { fixed, left: await this.troubles(over) };
   }

@@ -39,8 +39,8 @@ export interface Usage {
 export interface Task {
   runId: string;
   epoch: number;
-  /** The directory of the run's own files, 0700. */
-  runDir: string;
+  /** The directory of the files that this start writes for the agent, 0700. */
+  startDir: string;
   /** Where the agent works. */
   dir: string;
   /** The absolute program, and the arguments that the user gave after it, without the prompt (see `parseArgs`). */
@@ -85,10 +85,18 @@ export interface Start {
   added: readonly string[];
 }
 
-/** A user's arguments with the prompt taken out. */
+/** The most that a run may use, over all its starts. */
+export interface Limits {
+  maxTurns?: number | undefined;
+  budgetUsd?: number | undefined;
+}
+
+/** A user's arguments with the prompt and the limits taken out. */
 export interface ParsedArgs {
   args: readonly string[];
   prompt: string | undefined;
+  /** The agent's own limits that were among them. */
+  limits?: Limits;
 }
 
 /** Whether the agent's own record shows that its model was given this. */

@@ -15,7 +15,7 @@ function aTask(fields: Partial<Task> = {}): Task {
   return {
     runId: "r_1",
     epoch: 1,
-    runDir: "/runs/1",
+    startDir: "/runs/1",
     dir: "/repo",
     program: "/bin/agent",
     args: [],
@@ -90,7 +90,7 @@ describe("the prompt is found, and everything else is kept,", () => {
   test.each(table.map(([agent, ...row]) => [agent.name, agent, ...row] as const))(
     "in %s with %j",
     (_, agent, given, prompt, args) => {
-      expect(agent.parseArgs(given)).toEqual({ args, prompt });
+      expect(agent.parseArgs(given)).toMatchObject({ args, prompt });
     },
   );
 });
@@ -270,10 +270,29 @@ describe("Claude Code", () => {
     expect(argv.join(" ")).toMatch(new RegExp(`${ends}$`));
   });
 
-  test("gets limits unless the user set them", () => {
+  test("gets the limits of its run", () => {
     const limits = { maxTurns: 5, budgetUsd: 1.5 };
     expect(started(claude, ["-p", "x"], limits).argv.join(" ")).toContain("--max-turns 5 --max-budget-usd 1.5");
-    expect(started(claude, ["-p", "x", "--max-turns", "9"], limits).argv.join(" ")).not.toContain("--max-turns 5");
+  });
+
+  test("has its own limits taken out of its command line, because it would count them from each start", () => {
+    const given = ["-p", "x", "--max-turns", "9", "--max-turns=4", "--model", "opus", "--max-budget-usd", "0.5"];
+    expect(claude.parseArgs(given)).toEqual({
+      args: ["-p", "--model", "opus"],
+      prompt: "x",
+      limits: { maxTurns: 4, budgetUsd: 0.5 },
+    });
+  });
+
+  test.each([
+    ["--max-turns", "few"],
+    ["--max-turns", "0"],
+    ["--max-budget-usd", "$2"],
+  ])("refuses %s %s by itself", (name, value) => {
+    const { args, limits } = claude.parseArgs(["-p", "x", name, value]);
+    expect(args).toEqual(["-p", name, value]);
+    expect(limits).toEqual({});
+    expect(started(claude, ["-p", "x", name, value], { maxTurns: 5, budgetUsd: 1.5 }).argv).toContain(value);
   });
 });
 
@@ -299,7 +318,7 @@ test("the limits of a run count over all its starts", () => {
     env: {},
     options: { maxTurns: 4, budgetUsd: 0.012 },
   };
-  const at = { epoch: 2, runDir: "/runs/1", askd: ["askd"], liveWindowMs: 1000, version: undefined };
+  const at = { epoch: 2, startDir: "/runs/1", askd: ["askd"], liveWindowMs: 1000, version: undefined };
   const used = { turns: 3, costUsd: 0.01, inputTokens: 0, outputTokens: 0 };
   const left = (row: typeof used) => claude.start(taskOf({ id: IDS.run() }, at, launch, row)).argv.join(" ");
   expect(left(used)).toMatch(/--max-turns 1 --max-budget-usd 0\.002/);

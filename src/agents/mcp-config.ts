@@ -36,7 +36,7 @@ export const OWN_VARIABLES: readonly string[] = [
 export function serverArgv(task: Task, promptTool?: string): string[] {
   const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
   const tools = promptTool === undefined ? [] : ["--tools", [...TOOLS, promptTool].join(",")];
-  return [...task.askd, "mcp", "--hold", hold, ...tools, "--run-file", join(task.runDir, RUN_FILE)];
+  return [...task.askd, "mcp", "--hold", hold, ...tools, "--run-file", join(task.startDir, RUN_FILE)];
 }
 
 /** How long an agent has to wait for a call of ours, in seconds. */

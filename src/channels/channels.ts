@@ -18,6 +18,12 @@ const CHANNELS: Readonly<Record<ChannelName, (deps: ChannelDeps) => Promise<Chan
     ntfy && (await import("./ntfy/ntfy.ts")).ntfyChannel(ntfy, outbound),
   email: async ({ settings: { email }, outbound }) =>
     email && (await import("./email/email.ts")).emailChannel(email, outbound),
+  github: async ({ settings: { github }, outbound }) =>
+    github && (await import("./github/github.ts")).githubChannel(github, outbound),
+  slack: async ({ settings: { slack }, outbound }) =>
+    slack && (await import("./slack/slack.ts")).slackChannel(slack, outbound),
+  chat: async ({ settings: { chat }, outbound }) =>
+    chat && (await import("./chat/chat.ts")).chatChannel(chat, outbound),
   webhook: async ({ settings: { webhook }, outbound }) =>
     webhook && (await import("./webhook/webhook.ts")).webhookChannel(webhook, outbound),
   desktop: async ({ settings: { desktop }, outbound }) =>

@@ -26,28 +26,33 @@ export interface Outbound {
 export interface ServiceReply {
   status: number;
   body: unknown;
+  headers: Headers;
   retryAfterMs: number | undefined;
 }
 
 /** Sends JSON to a service and reads its reply; redirects, endless replies and silence are errors. */
 export async function callService(
-  outbound: Outbound,
+  outbound: Pick<Outbound, "fetch">,
   url: string,
   {
+    method,
     json,
     headers = {},
     signal,
     timeoutMs = TIMEOUT_MS,
+    mostBytes = MOST_RESPONSE_BYTES,
   }: {
+    method?: string;
     json?: unknown;
     headers?: Record<string, string>;
     signal?: AbortSignal;
     timeoutMs?: number;
+    mostBytes?: number;
   },
 ): Promise<ServiceReply> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const response = await outbound.fetch(url, {
-    method: json === undefined ? "GET" : "POST",
+    method: method ?? (json === undefined ? "GET" : "POST"),
     headers: {
       "user-agent": "askd",
       ...(json === undefined ? {} : { "content-type": "application/json" }),
@@ -57,17 +62,18 @@ export async function callService(
     redirect: "error",
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
   });
-  const text = await readText(response);
-  return { status: response.status, body: parseJson(text), retryAfterMs: readRetryAfter(response.headers) };
+  const text = await readText(response, mostBytes);
+  const { status, headers: replied } = response;
+  return { status, body: parseJson(text), headers: replied, retryAfterMs: readRetryAfter(replied) };
 }
 
-async function readText(response: Response) {
+async function readText(response: Response, mostBytes: number) {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    if (bytes > MOST_RESPONSE_BYTES) throw new Error("the reply is too long");
+    if (bytes > mostBytes) throw new Error("the reply is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -84,6 +84,25 @@ function leaving(id: QuestionId): string[] {
   return [process.execPath, "-e", script, url, localToken(), id];
 }
 
+/** The same, by a program that resets the connection while the server is busy with others of its own. */
+function resetting(id: QuestionId): string[] {
+  const script = `
+    const [url, token, id] = process.argv.slice(1);
+    const { hostname, port, host } = new URL(url);
+    const body = JSON.stringify({ answer: "approve", confirmed: true });
+    const head = (line) => line + " HTTP/1.1\\r\\nHost: " + host + "\\r\\nAuthorization: Bearer " + token + "\\r\\n";
+    const write = head("POST /api/v1/questions/" + id + "/answer") +
+      "Content-Type: application/json\\r\\nContent-Length: " + body.length + "\\r\\n\\r\\n" + body;
+    const { connect } = require("net");
+    const all = Array.from({ length: 26 }, () => connect(port, hostname).on("error", () => 0));
+    setTimeout(() => {
+      all.forEach((socket, index) => socket.write(index === 8 ? write : head("GET /api/v1/questions") + "\\r\\n"));
+      setTimeout(() => all[8].resetAndDestroy(), Number(process.env.RESET_MS));
+      setTimeout(() => process.exit(0), 300);
+    }, 100);`;
+  return [process.execPath, "-e", script, url, localToken(), id];
+}
+
 function typing(id: QuestionId): string[] {
   return [process.execPath, BIN, "answer", id, "approve", "--yes"];
 }
@@ -135,6 +154,19 @@ describe.runIf(process.platform === "linux")("a process below a live run that hi
         await expect.poll(() => refusalsOf(id), { timeout: BOUND_MS }).toHaveLength(count);
       }
       expect(await statusOf(id)).toBe("pending");
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "answers nothing by resetting its connection before it is looked at",
+    async () => {
+      const env = { PATH: process.env["PATH"], ASKD_RUN: runId, ASKD_EPOCH: "1" };
+      children.push(spawn("/bin/sleep", ["600"], { env, stdio: "ignore" }));
+      for (const ms of [2, 5, 10, 5, 20]) expect(await run(resetting(id), runId, { RESET_MS: String(ms) })).toBe(0);
+      expect(await statusOf(id)).toBe("pending");
+      // One that is looked at in time shows that these were looked at.
+      expect(await run(answering(id), runId)).toBe(7);
     },
     BOUND_MS,
   );

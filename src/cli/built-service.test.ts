@@ -53,6 +53,8 @@ describe("the service", { timeout: BOUND_MS }, () => {
       stderr: expect.stringContaining(`✓ Stopped the server (process ${pid})`),
     });
     expect(at.workers()).toEqual([]);
+    const trail = JSON.parse((await at.typeWith({}, "audit", "--json")).stdout.toString("utf8"));
+    expect(JSON.stringify(trail)).toContain(`"type":"service.stopped"`);
     expect(await at.service("stop")).toMatchObject({ exit: 0, stderr: "Nothing was running.\n" });
     expect((await at.typeWith({}, "service", "status", "--json")).exit).toBe(3);
   });

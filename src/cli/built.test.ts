@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -23,7 +23,11 @@ afterEach(() => {
 
 /** A started command: what it prints as it comes, and how it ends. */
 function start(...argv: string[]) {
-  const child = spawn(process.execPath, [BIN, ...argv], {
+  return startProgram(process.execPath, [BIN, ...argv]);
+}
+
+function startProgram(program: string, argv: readonly string[]) {
+  const child = spawn(program, argv, {
     env: { PATH: process.env["PATH"], ASKD_HOME: home, ASKD_NO_SERVICE: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -58,6 +62,20 @@ test("an answer from another process reaches the one that waits", async () => {
   expect(await start("answer", id, "pear").ended).toMatchObject({ exit: 0 });
   expect(await asker.ended).toEqual({ exit: 0, signal: null, stdout: "b\n" });
   expect((await start("check", id, "--json").ended).stdout).toContain('"status":"answered","answer":"b"');
+});
+
+test.each([
+  ["no", 12, false],
+  ["yes", 0, true],
+])("in a shell, `&&` behind an approval that is answered %s ends with %i", async (said, exit, isDeployed) => {
+  const line = `"$0" "$1" ask "Deploy to production?" --kind approval --wait 1m && touch "$2"`;
+  const deployed = join(home, "deployed");
+  const shell = startProgram("sh", ["-c", line, process.execPath, BIN, deployed]);
+  const id = await shell.line(/^asked (q-\w+)/);
+  expect(existsSync(deployed)).toBe(false);
+  expect((await start("answer", id, said).ended).exit).toBe(0);
+  expect((await shell.ended).exit).toBe(exit);
+  expect(existsSync(deployed)).toBe(isDeployed);
 });
 
 test("pages are as wide as COLUMNS says where nothing else does", async () => {

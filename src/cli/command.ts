@@ -18,6 +18,8 @@ export interface Command<F extends Flags = Flags> {
   isAboutConfig?: true;
   /** Reports config errors itself and uses the valid settings. */
   isAboutWrongConfig?: true;
+  /** Says whether it only looks: a store that is not the configured one, such as a backup, is then opened read-only. */
+  isLooking?(args: Args<F>): boolean;
   /** Runs the command and returns the exit code. */
   run(args: Args<F>, context: Context): Promise<number>;
 }
@@ -98,6 +100,10 @@ const FOR_AGENTS: Entries = {
     load: () => import("./commands/run/run.ts"),
   },
   runs: { about: "List, show, resume and cancel runs", load: () => import("./commands/run/runs.ts") },
+  workflow: {
+    about: "Workflows: from a trigger through agents and questions to a result",
+    load: () => import("./commands/workflow/workflow.ts"),
+  },
   ask: { about: "Ask a person; with --wait print the answer on stdout", load: () => import("./commands/ask/ask.ts") },
   check: { about: "Show the status of a question without waiting", load: () => import("./commands/ask/check.ts") },
   worker: {
@@ -164,6 +170,7 @@ const SETTING_UP: Entries = {
   export: { about: "Export the store to a file", load: () => import("./commands/store/export.ts") },
   import: { about: "Import an exported file", load: () => import("./commands/store/import.ts") },
   backup: { about: "Back up the store while it is in use", load: () => import("./commands/store/backup.ts") },
+  restore: { about: "Restore a backup; nothing may use the store", load: () => import("./commands/store/restore.ts") },
   migrate: { about: "Migrate the store to this version of askd", load: () => import("./commands/store/migrate.ts") },
   completion: {
     about: "Print the completion script for your shell",

@@ -261,7 +261,7 @@ describe("answer", () => {
     expect(await type(scene, ["answer", "1"])).toEqual({
       exit: 2,
       stdout: "",
-      stderr: "error: Response cannot be empty\n  Choose 1-2, write text, or use --edit\n",
+      stderr: "error: Response cannot be empty\n  Choose 1-2, or write text\n",
     });
   });
 
@@ -273,6 +273,36 @@ describe("answer", () => {
     expect(exit).toBe(7);
     const { event } = (await scene.engine.readChain(runs[0]!.id)).at(-1)!;
     expect(event).toMatchObject({ type: "question.refused", by: { scope: "agent", runId: runs[0]!.id } });
+  });
+
+  test.each<[string, string[], Record<string, unknown>]>([
+    ["an approval with other options", ["whatever"], { kind: "approval", options: ["Proceed", "Wait"] }],
+    ["an approval", ["nothing of it"], { kind: "approval", options: ["allow", "deny"] }],
+    ["a part that is not there", ["-c", "no such=1"], {}],
+    ["a command for what runs none", ["--command", "ls"], {}],
+    ["a template that is not there", ["-t", "none"], {}],
+    ["nothing", [], {}],
+  ])("of an agent is refused before it is looked at, and the try is in the trail: %s", async (_, words, raw) => {
+    const scene = new Scene();
+    const { run, question } = await scene.ask({ question: "Deploy?", ...raw });
+    const typed = await type(scene, ["answer", question.id, ...words], { env: { ASKD_RUN: run.id } });
+    expect([typed.exit, typed.stderr]).toEqual([7, expect.stringContaining("An agent cannot answer a question")]);
+    const { event } = (await scene.engine.readChain(run.id)).at(-1)!;
+    expect(event).toMatchObject({ type: "question.refused", by: { scope: "agent", runId: run.id } });
+  });
+
+  test("of somebody who may not give it is refused before its words are looked at", async () => {
+    const scene = new Scene();
+    const { run, question } = await scene.ask({
+      kind: "approval",
+      risk: "high",
+      options: ["allow", "deny"],
+      approvals: { need: 1, from: ["lena"] },
+    });
+    const typed = await type(scene, ["answer", question.id, "perhaps"]);
+    expect([typed.exit, typed.stderr]).toEqual([7, expect.stringContaining("This question is for lena")]);
+    const { event } = (await scene.engine.readChain(run.id)).at(-1)!;
+    expect(event).toMatchObject({ type: "question.refused", by: { id: "ada" } });
   });
 
   test("to the only question that waits needs no id; to one of two it does", async () => {
@@ -449,10 +479,56 @@ describe("an answer that chooses nothing", () => {
     expect(waited.stderr).toContain(`nothing was chosen: ${said}`);
   });
 
+  test("ends a waiting ask that is too unsure with 10, asks nobody, and says why", async () => {
+    const scene = new Scene({ rules: { confidence: { act: 0.9, ask: 0.5, below: "skip" } } });
+    const { exit, stdout, stderr } = await type(scene, [...ASK, "--confidence", "30", "--wait"]);
+    expect([exit, stdout, await scene.store.countQuestions("pending")]).toEqual([10, "", 0]);
+    expect(stderr).toContain('you are only 30 % sure. Policy "confidence" applies: this task is skipped');
+  });
+
   test("is what was recommended, with 0, where something was", async () => {
     const scene = new Scene();
     const waited = await holding(scene, [...ASK, "--wait"], () => type(scene, ["answer", "1", "--decide"]));
     expect(waited).toMatchObject({ exit: 0, stdout: "redis\n" });
+  });
+});
+
+describe("a question that is withdrawn with words", () => {
+  const WORDS = "do not deploy\u202e now\nnor later";
+
+  test("ends a waiting ask with 10 and nothing on stdout, and says the words", async () => {
+    const scene = new Scene();
+    const waited = await holding(scene, [...ASK, "--wait", "--quiet"], () =>
+      type(scene, ["cancel", "1", "--resume", WORDS]),
+    );
+    expect(waited).toMatchObject({ exit: 10, stdout: "" });
+    expect(waited.stderr).toMatch(
+      /^withdrawn by \S+ \(cli\); no answer will come\. Note, which is not an answer: do not deploy\S+ now nor later\n$/,
+    );
+    expect(waited.stderr).not.toContain("\u202e");
+  });
+
+  test("is shown with them by check, and in JSON", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    const question = await lastQuestion(scene);
+    await scene.engine.cancel(question.id, { reason: "not needed", resume: "do not deploy now" }, ADA);
+    const page = await type(scene, ["check", question.id]);
+    expect(page).toMatchObject({ exit: 10 });
+    expect(page.stdout).toMatch(
+      /^cancelled\n.+ \(cli\) just now: not needed\n {2}note, which is not an answer: do not deploy now\n$/,
+    );
+    const { stdout } = await type(scene, ["check", question.id, "--json"]);
+    expect(JSON.parse(stdout)).toEqual({ status: "cancelled", reason: "not needed", note: "do not deploy now" });
+  });
+
+  test("without a reason has only its words", async () => {
+    const scene = new Scene();
+    const { question } = await scene.ask();
+    await scene.engine.cancel(question.id, { resume: "do not deploy now" }, ADA);
+    const { stdout } = await type(scene, ["check", question.id, "--json"]);
+    expect(JSON.parse(stdout)).toEqual({ status: "cancelled", note: "do not deploy now" });
+    expect((await type(scene, ["check", question.id])).stdout).not.toContain("no reason given");
   });
 });
 
@@ -470,12 +546,12 @@ describe("status with more than it shows", () => {
     expect([shown.waiting.length, shown.waiting_total]).toEqual([100, 103]);
   });
 
-  test("says of runs that there are at least so many", async () => {
+  test("says of runs on its page that there are at least so many, and counts all in its short form", async () => {
     const scene = new Scene();
     for (let index = 0; index < 101; index += 1) await scene.startedRun({ session: `s${index}` });
     await scene.ask();
     expect((await type(scene, ["status"])).stdout).toContain("1 waiting, 100+ running");
-    expect((await type(scene, ["status", "--short"])).stdout).toBe("?1 ▶100+\n");
+    expect((await type(scene, ["status", "--short"])).stdout).toBe("?1 ▶101\n");
   });
 });
 

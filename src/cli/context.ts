@@ -3,10 +3,10 @@ import type { Readable, Writable } from "node:stream";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { ProcessLaunch } from "../agents/runner/process-launch.ts";
 import type { Config } from "../config/load.ts";
-import type { Entry } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { LocalEngine } from "../engine/local-engine.ts";
 import type { JsonChoice } from "./json.ts";
 import type { RawTerminal } from "./terminal/raw-terminal.ts";
 import type { Store } from "../store/store.ts";
@@ -81,7 +81,8 @@ export interface Waits {
 }
 
 /** An engine. A local one also knows the agents that it follows and the state of its workers. */
-export type OpenedEngine = Engine & { carried?(): number; listWorkerRows?(): Promise<Entry[]> };
+export type OpenedEngine = Engine &
+  Partial<Pick<LocalEngine, "carried" | "listWorkerRows" | "recordServiceStop" | "inside">>;
 
 /** Everything a command may touch. */
 export interface Context {
@@ -97,6 +98,8 @@ export interface Context {
   runsOfSession(stateDir: string): Promise<readonly string[]>;
   /** Says whether this process is in the session of an agent that was started for this run. */
   isInSessionOf(run: string, stateDir: string): Promise<boolean>;
+  /** Says whether this process leads a session of its own, as those that askd starts in the background do. */
+  isSessionLeader(): boolean;
   /** When a process started, which tells it from a later one with the same id; undefined if unknown. */
   startOf(pid: number): string | undefined;
   /** The command line and environment of a process of this user; undefined if it cannot be read. */
@@ -146,8 +149,11 @@ export interface Context {
   findServer(): Promise<string | undefined>;
   /** Opens the configured channel of that name. */
   openChannel: OpenChannel;
-  /** Aborts on Ctrl-C or other signals. Until a command calls this, each signal ends the process at once. */
-  interrupt(also?: readonly NodeJS.Signals[]): AbortSignal;
+  /**
+   * Aborts on Ctrl-C or other signals. Until a command calls this, each signal ends the process at once. With `withinMs`
+   * the process ends that long after the signal, whatever it waits for.
+   */
+  interrupt(also?: readonly NodeJS.Signals[], withinMs?: number): AbortSignal;
   /**
    * The raw stdin and stdout, for commands that speak a protocol on them, and the requests on them that were replied to
    * before the program was loaded.

@@ -15,6 +15,7 @@ export const GLOBAL_FLAGS = {
   "no-color": { type: "boolean", about: "Disable colour" },
   "ax-screen-reader": { type: "boolean", about: "Plain text with words instead of icons (or ASKD_ACCESSIBLE=1)" },
   store: { type: "string", value: "store", about: "Use sqlite:<path> or postgres://…" },
+  "read-only": { type: "boolean", about: "Open the store without writing a byte; changes are refused" },
   url: { type: "string", value: "url", about: "Use the server at this address" },
   profile: { type: "string", value: "name", about: "Use the server or store of a profile" },
   dir: { type: "string", short: "C", value: "dir", about: "Run as if started in this folder" },

@@ -75,7 +75,7 @@ describe("flags of every command", () => {
     };
     const { exit, stderr } = await onTerminal(scene, ["answer", "1", ...flags], { stdin, env });
     expect(exit).toBe(2);
-    expect(stderr).toBe("error: Response cannot be empty\n  Choose 1-2, write text, or use --edit\n");
+    expect(stderr).toBe("error: Response cannot be empty\n  Choose 1-2, or write text\n");
   });
 
   test("--verbose says which store, without its password", async () => {
@@ -122,8 +122,8 @@ describe("flags of every command", () => {
 /** Questions in every state that a person can run into. */
 async function troubled(): Promise<Scene> {
   const scene = fixedScene();
-  const ask = async (raw: Record<string, unknown>) => {
-    const run = await scene.startedRun({ name: String(raw["name"]) });
+  const ask = async ({ name, ...raw }: Record<string, unknown>) => {
+    const run = await scene.startedRun({ name: String(name) });
     const asked = await scene.engine.ask(scene.input(raw), AGENT, { runId: run.id });
     await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
     return asked.question.id;

@@ -129,6 +129,7 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   import: [["import", "{text}"]],
   backup: "copies the store into a file",
   migrate: [["migrate", "--check"]],
+  restore: [["restore", "{text}"]],
   config: [
     ["config", "list"],
     ["config", "get", "{text}"],
@@ -184,6 +185,15 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
     ["setup", "telegram", "--pair", "{text}"],
   ],
   test: [["test", "{text}"]],
+  workflow: [
+    ["workflow", "list"],
+    ["workflow", "validate", "{text}"],
+    ["workflow", "graph", "{text}"],
+    ["workflow", "run", "{text}"],
+    ["workflow", "show", "{text}"],
+    ["workflow", "approve", "{text}"],
+    ["workflow", "init", "{text}"],
+  ],
   version: [["version"]],
 };
 

@@ -17,6 +17,7 @@ test("names that people and agents chose stay as they are", () => {
   expect(toSnakeCase({ schema: { properties: { maxTTL: { minLength: 1 } } } })).toEqual({
     schema: { properties: { maxTTL: { minLength: 1 } } },
   });
+  expect(toSnakeCase({ result: { output: { bestWay: 1 } } })).toEqual({ result: { output: { bestWay: 1 } } });
   expect(toSnakeCase({ questionContext: "x" })).toEqual({ questionContext: "x" });
 });
 

@@ -15,10 +15,10 @@ export function parseJsonChoice(value: string): JsonChoice {
 export function renderJson(
   value: object | readonly object[],
   choice: JsonChoice,
-  options: { fields: readonly string[]; indent?: number },
+  options: { fields: readonly string[]; indent?: number | undefined; keepsCase?: true | undefined },
 ): string {
   if (choice.show === "names") return `${options.fields.join("\n")}\n`;
-  const wire = toSnakeCase(value);
+  const wire = options.keepsCase ? value : toSnakeCase(value);
   requireFields(choice, options.fields);
   const chosen = choice.show === "all" ? wire : selectFields(wire, choice.fields);
   return `${escapeInvisible(JSON.stringify(chosen, undefined, options.indent))}\n`;

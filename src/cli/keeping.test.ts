@@ -122,12 +122,15 @@ describe("backup", () => {
   );
 
   test(
-    "of PostgreSQL is left to PostgreSQL",
+    "of PostgreSQL needs the name of a file and a server",
     async () => {
       const scene = new BuiltScene();
-      const { exit, stderr } = await scene.typeWith({ ASKD_STORE: "postgres://x@localhost/y" }, "backup");
-      expect(exit).toBe(2);
-      expect(stderr).toContain("pg_dump");
+      const env = { ASKD_STORE: "postgres://x@127.0.0.1:9/y" };
+      const unnamed = await scene.typeWith(env, "backup");
+      expect(unnamed).toMatchObject({ exit: 2, stderr: expect.stringContaining("Name a file: askd backup askd.dump") });
+      const away = await scene.typeWith(env, "backup", "askd.dump");
+      expect(away).toMatchObject({ exit: 3, stderr: expect.stringContaining("No PostgreSQL can be reached") });
+      expect(readdirSync(scene.project)).toEqual([]);
     },
     BOUND_MS,
   );
@@ -156,14 +159,14 @@ describe("migrate", () => {
       const check = await scene.type("migrate", "--check");
       expect({ exit: check.exit, said: check.stdout.toString() }).toEqual({
         exit: 1,
-        said: "The store is at schema 0; this askd needs 4. Run: askd migrate\n",
+        said: "The store is at schema 0; this askd needs 5. Run: askd migrate\n",
       });
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ Created a store with schema 4\n");
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ The store is at schema 4; nothing to do\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ Created a store with schema 5\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ The store is at schema 5; nothing to do\n");
       const url = await createDatabase("built_migrate");
       const there = { ASKD_STORE: url };
       expect((await scene.typeWith(there, "migrate", "--check", "--json")).stdout.toString()).toBe(
-        '{"before":0,"after":0,"known":4}\n',
+        '{"before":0,"after":0,"known":5}\n',
       );
       expect((await scene.typeWith(there, "migrate")).exit).toBe(0);
       expect((await scene.typeWith(there, "migrate", "--check")).exit).toBe(0);

@@ -31,7 +31,10 @@ export async function main(argv: readonly string[], world: ProcessWorld): Promis
     return report(error, world);
   } finally {
     await engine?.then(
-      (opened) => opened.stop(),
+      (opened) => {
+        warnUnreadable(argv, opened.listUnreadable(), world);
+        return opened.stop();
+      },
       () => undefined, // it could not be opened, which was reported
     );
   }
@@ -60,7 +63,7 @@ async function runCommand(typed: string, argv: readonly string[], world: Process
     return print(world, asTyped(page, world.program));
   }
   const { makeContext } = await import("./make-context.ts");
-  const context = await makeContext(args.flags, world, command);
+  const context = await makeContext(args.flags, world, { ...command, isLooking: command.isLooking?.(args) ?? false });
   if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
   if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
   // Before the command runs: an ask or answer could not be taken back.
@@ -117,6 +120,16 @@ async function printLong(world: ProcessWorld, page: string) {
 function print(world: ProcessWorld, text: string) {
   world.stdout.write(text);
   return 0;
+}
+
+/** Names the rows that were left out because they cannot be read; some commands report them themselves. */
+function warnUnreadable(argv: readonly string[], rows: readonly string[], world: ProcessWorld) {
+  const [first, ...more] = rows;
+  const isReported = argv.length === 0 || argv.includes("status") || argv.includes("doctor");
+  if (first === undefined || isReported) return;
+  const rest = more.length > 0 ? ` and ${more.length} more` : "";
+  const what = `${oneLine(first)}${rest} cannot be read and ${more.length > 0 ? "were" : "was"} left out`;
+  world.stderr.write(`warning: ${what}. Set aside, with a copy: ${asTyped("askd doctor --fix", world.program)}\n`);
 }
 
 /** Prints the error and returns its exit code. */

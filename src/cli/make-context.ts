@@ -2,20 +2,21 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findAnchorSettings } from "../config/anchor.ts";
 import { withEnv } from "../config/env.ts";
-import { findChannelSettings } from "../config/reach.ts";
+import { findChannelSettings, findHooks } from "../config/reach.ts";
 import { rulesOf } from "../config/rules.ts";
+import { findWorkflowSettings } from "../config/workflow.ts";
 import { Refusal } from "../core/refusal.ts";
 import { instant } from "../core/instant.ts";
 import { type ConfigFile, findConfigFiles } from "../config/config-files.ts";
 import type { Config } from "../config/load.ts";
-import { formatProblem } from "../config/problem.ts";
+import { formatProblem } from "../core/text/file-problem.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
 import { usesScreenReader } from "./terminal/screen-reader.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { type StorePlace, findPaths, homeVariables, sayStore, findConfigFile } from "./paths.ts";
+import { type StorePaths, type StorePlace, findPaths, homeVariables, sayStore, findConfigFile } from "./paths.ts";
 import { mayUseColour, styleFor } from "./terminal/terminal.ts";
 import type { ProcessWorld } from "./process.ts";
 import { oneLine } from "./view/sanitise.ts";
@@ -24,14 +25,16 @@ import { oneLine } from "./view/sanitise.ts";
 export async function makeContext(
   flags: Values<typeof GLOBAL_FLAGS>,
   world: ProcessWorld,
-  command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
+  command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig"> & { isLooking?: boolean },
 ): Promise<Context> {
   const cwd = flags.dir === undefined ? world.cwd : getFolder(resolve(world.cwd, flags.dir));
   const read = await readSettings({ ...world, cwd }, command);
   const config = command.isAboutConfig ? read : { ...read, values: withEnv(read.values, world.env) };
   const settings = command.isAboutConfig ? {} : config.values;
   const { store, url, profile } = flags;
-  const place = findPaths({ ...world, cwd, store, url, profile, settings });
+  const found = findPaths({ ...world, cwd, store, url, profile, settings });
+  const isOther = command.isLooking && store !== undefined && !isConfigured(found.store, { ...world, cwd, settings });
+  const place = flags["read-only"] || isOther ? readOnlyPlace(found) : found;
   const rules = rulesOf(settings, world.user);
   const anchor = findAnchorSettings(settings, world.env);
   const channels = findChannelSettings(settings, world.env);
@@ -63,6 +66,7 @@ export async function makeContext(
         anchor,
         reach: options?.runs || options?.isDelivering ? reach : undefined,
         stateDir: options?.runs ? place.stateDir : undefined,
+        workflows: options?.runs ? findWorkflowSettings(settings, world.env) : undefined,
         patience: options?.waits && { ...options.waits, onAway },
       });
       const isReadOnly = await warnIfReadOnly(place.store, (text) => void (flags.quiet || world.stderr.write(text)));
@@ -75,7 +79,9 @@ export async function makeContext(
       const { runtimeDir, stateDir } = place;
       const { listChannels } = await import("../config/channel-list.ts");
       const listed = listChannels(config.values);
-      const at = { store: place.store, rules, runtimeDir, stateDir, channels: listed, anchor, reach };
+      const hooks = findHooks(settings, world.env);
+      const workflows = findWorkflowSettings(settings, world.env);
+      const at = { store: place.store, rules, runtimeDir, stateDir, channels: listed, hooks, anchor, reach, workflows };
       return world.openServer(at, request);
     },
     openChannel: (name) => world.openChannelOf(channels, rules, name),
@@ -84,8 +90,22 @@ export async function makeContext(
   };
 }
 
+/** Says whether the store is the one that the environment and the settings name. */
+function isConfigured(store: StorePlace, around: Parameters<typeof findPaths>[0]) {
+  return sayStore(findPaths(around).store) === sayStore(store);
+}
+
+/** The same place, whose store is not written to. */
+function readOnlyPlace(place: StorePaths): StorePaths {
+  if (place.store.kind !== "server") return { ...place, store: { ...place.store, isReadOnly: true } };
+  throw new Refusal("bad_input", "--read-only is for a store, and the store belongs to the server", {
+    hint: "Use a token that may only read, or name the store with --store",
+  });
+}
+
 /** Says whether the store can only be read, and tells the person so. */
 async function warnIfReadOnly(store: StorePlace, write: (text: string) => unknown) {
+  if (store.kind !== "server" && store.isReadOnly) return true; // as it was asked for
   if (store.kind !== "sqlite") return false;
   const { findReadOnly } = await import("../store/sqlite/read-only.ts");
   const part = findReadOnly(store.file);

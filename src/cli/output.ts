@@ -7,9 +7,10 @@ const INDENT = 2;
 export function printResult(
   context: Pick<Context, "stdout" | "json">,
   fields: readonly string[],
-  result: { json: () => object | readonly object[]; page: () => string },
+  result: { json: () => object | readonly object[]; page: () => string; /** Of a source document. */ keepsCase?: true },
 ): void {
   const { json, stdout } = context;
   if (!json) return stdout.write(result.page());
-  stdout.write(renderJson(result.json(), json, { fields, indent: stdout.isTty ? INDENT : undefined }));
+  const { keepsCase } = result;
+  stdout.write(renderJson(result.json(), json, { fields, keepsCase, indent: stdout.isTty ? INDENT : undefined }));
 }

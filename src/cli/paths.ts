@@ -6,8 +6,8 @@ import { oneLine } from "./view/sanitise.ts";
 
 /** The location of the store. */
 export type StorePlace =
-  | { kind: "sqlite"; file: string }
-  | { kind: "postgres"; url: string }
+  | { kind: "sqlite"; file: string; isReadOnly?: boolean }
+  | { kind: "postgres"; url: string; isReadOnly?: boolean }
   | { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
 
 /** A store that this program can open by itself. */

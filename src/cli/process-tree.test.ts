@@ -46,6 +46,52 @@ test("below a live agent nobody answers or makes tokens, and below one that is o
   expect((await type(scene, ["answer", next.question.id, "1"], below)).exit).toBe(0);
 });
 
+test("below a live agent nobody copies or seals the whole store", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.ask();
+  const below = { runsAbove: () => [run.id] };
+  const [file, seals] = [join(home, "copy.db"), join(home, "seals.jsonl")];
+  for (const args of [
+    ["backup", file],
+    ["export", "-o", file],
+    ["audit", "--seal-to", seals],
+  ]) {
+    const { exit, stderr } = await type(scene, args, below);
+    expect([exit, stderr]).toEqual([7, expect.stringContaining("An agent cannot maintain the store")]);
+  }
+  expect([existsSync(file), existsSync(seals)]).toEqual([false, false]);
+});
+
+test("below a live agent nobody stops, repairs or becomes the server and the worker", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const [inEnv, below] = [{ env: { ASKD_RUN: run.id }, isSessionLeader: () => true }, { runsAbove: () => [run.id] }];
+  for (const argv of [
+    "service stop",
+    "service start",
+    "service uninstall",
+    "doctor --fix",
+    "worker",
+    "serve --port 0",
+  ]) {
+    for (const around of [inEnv, below]) {
+      const { exit, stderr } = await type(scene, argv.split(" "), around);
+      expect([argv, exit, stderr]).toEqual([argv, 7, expect.stringContaining("An agent cannot maintain the store")]);
+    }
+  }
+  expect((await type(scene, ["service", "status"], below)).exit).toBe(3);
+});
+
+test("a worker that askd starts in the background for an agent's question is not the agent's", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const detached = { runsAbove: () => [run.id], isSessionLeader: () => true };
+  // A worker of the store is there, so this one exits.
+  const { exit, stderr } = await type(scene, ["worker"], { ...detached, lock: () => Promise.resolve(undefined) });
+  expect([exit, stderr]).toEqual([0, expect.stringContaining("already running")]);
+});
+
 test.runIf(process.platform === "linux")("an agent that names another run as its own is refused", async () => {
   const engine = await openEngine({ store: { kind: "sqlite", file: join(home, "data", "askd.db") }, rules: ROOMY });
   try {

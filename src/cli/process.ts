@@ -7,9 +7,12 @@ import { isatty } from "node:tty";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
 import type { Channel } from "../core/channel/channel.ts";
+import type { SignedHook } from "../core/answer/hook-answer.ts";
 import type { ChannelSettings } from "../core/channel/channel-settings.ts";
+import type { WorkflowSettings } from "../config/workflow.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote/remote-call.ts";
+import { EXIT_CODE } from "../core/exit-code.ts";
 import { findProgram } from "./program.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, ServingHandle } from "./context.ts";
 import type { StorePlace } from "./paths.ts";
@@ -50,6 +53,8 @@ export interface ProcessWorld extends Omit<
       anchor?: AnchorSettings | undefined;
       /** Set if this process brings messages to people. */
       reach?: ChannelSettings | undefined;
+      /** Servers, agents and secrets of workflows, where agents are started. */
+      workflows?: WorkflowSettings | undefined;
     },
   ): Promise<OpenedEngine>;
   openServer(
@@ -59,8 +64,10 @@ export interface ProcessWorld extends Omit<
       runtimeDir: string;
       stateDir: string;
       channels: ConfiguredChannel[];
+      hooks: SignedHook[];
       anchor?: AnchorSettings | undefined;
       reach?: ChannelSettings | undefined;
+      workflows: WorkflowSettings;
     },
     request: ServeRequest,
   ): Promise<ServingHandle>;
@@ -79,6 +86,7 @@ export interface FirstExchange {
 const MOST = 64;
 /** Positions in /proc/<pid>/stat, counted after the name. */
 const PARENT_FIELD = 1;
+const SESSION_FIELD = 3;
 const START_FIELD = 19;
 const LONGEST_ENVIRON = 4 * 1024 * 1024;
 
@@ -109,7 +117,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     self: [process.execPath, bin],
     program: findProgram({ env: process.env, cwd: process.cwd(), platform: process.platform, bin }),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
-    interrupt: (also = []) => interruptOf(process, also),
+    interrupt: (also = [], withinMs) => interruptOf(process, also, withinMs),
     streams: () => ({
       input: first?.takeInput() ?? process.stdin,
       output: streamOf(process, "stdout"),
@@ -121,12 +129,12 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     lock: async (file) => (await import("../agents/process/lock.ts")).takeLock(file),
     isLocked: async (file) => (await import("../agents/process/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./terminal/child-process.ts")).runChild(child, process.env),
-    openEngine: async (store, rules, { stateDir, ...options } = {}) =>
+    openEngine: async (store, rules, { stateDir, workflows, ...options } = {}) =>
       (await import("../app.ts")).openEngine({
         ...options,
         store,
         rules,
-        runs: stateDir === undefined ? undefined : runsOf(process, bin, stateDir),
+        runs: stateDir === undefined ? undefined : { ...runsOf(process, bin, stateDir), workflows },
         onCall:
           process.env["ASKD_DEBUG"] === "api"
             ? (line) => void process.stderr.write(`api: ${oneLine(line)}\n`)
@@ -136,7 +144,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
       (await import("../app.ts")).openServer(
         {
           ...at,
-          runs: runsOf(process, bin, at.stateDir, request.onLog),
+          runs: { ...runsOf(process, bin, at.stateDir, request.onLog), workflows: at.workflows },
           user: userName(process),
           writeLog: request.onLog ?? ((line) => void process.stderr.write(line)),
           isVerbose: Boolean(process.env["ASKD_DEBUG"]),
@@ -144,8 +152,8 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
         },
         request,
       ),
-    openStore: async (place) => (await import("../app.ts")).openStore(place),
-    findSchema: async (place) => (await import("../app.ts")).findSchema(place),
+    openStore: async (place) => (await import("../store/open-store.ts")).openStore(place),
+    findSchema: async (place) => (await import("../store/open-store.ts")).findSchema(place),
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
     openChannelOf: async (settings, rules, name) => (await import("../app.ts")).openChannels(settings, rules)(name),
   };
@@ -251,9 +259,13 @@ function userName(process: NodeJS.Process) {
 }
 
 /** The first interrupt aborts, so that the command can clean up; a second one ends the process. */
-function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]) {
+function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[], withinMs: number | undefined) {
   const controller = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));
+  const end = (name: NodeJS.Signals) => {
+    controller.abort(name);
+    if (withinMs !== undefined) setTimeout(() => process.exit(EXIT_CODE.error), withinMs).unref();
+  };
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => end(name));
   for (const name of also) process.on(name, () => controller.abort(name));
   return controller.signal;
 }
@@ -282,12 +294,13 @@ export function writeTo(descriptor: number, text: string, later: (rest: Buffer) 
 }
 
 /** The runs that a process belongs to. */
-function ancestryOf(pid: number): Pick<Context, "runsAbove" | "runsOfSession" | "isInSessionOf"> {
+function ancestryOf(pid: number): Pick<Context, "runsAbove" | "runsOfSession" | "isInSessionOf" | "isSessionLeader"> {
   const load = () => import("../agents/process/agent-session.ts");
   return {
     runsAbove: () => runsAbove(pid),
     runsOfSession: async (stateDir) => (await load()).runsOfSession(pid, stateDir),
     isInSessionOf: async (run, stateDir) => (await load()).isInSessionOf(pid, run, stateDir),
+    isSessionLeader: () => Number(fieldsOf(pid, readFile)?.[SESSION_FIELD]) === pid,
   };
 }
 

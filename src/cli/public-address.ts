@@ -1,9 +1,8 @@
+import { isLoopback } from "../core/channel/page-link.ts";
 import { Refusal } from "../core/refusal.ts";
 import { findRunningServer, startServer } from "./commands/service/serve.ts";
 import { isServiceOff } from "./commands/service/worker.ts";
 import type { Context } from "./context.ts";
-
-const LOOPBACK = /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?::\d+)?$/;
 
 /** The address under which people reach the server: the public one, or that of the running server, which may be started. */
 export async function getPublicAddress(context: Context): Promise<string> {
@@ -29,7 +28,7 @@ export async function getServer(context: Context): Promise<string> {
 
 /** Says that an address leads nowhere from another machine, and what to do about it. */
 export function sayWhereItWorks(address: string, { stderr, program }: Pick<Context, "stderr" | "program">): void {
-  if (!LOOPBACK.test(address)) return;
+  if (!isLoopback(address)) return;
   stderr.write(
     `The address works on this machine only. For others: ${program} config set server.public_url https://<name>\n`,
   );

@@ -82,7 +82,7 @@ describe("settings take effect", () => {
       home.userFile,
       [
         '[questions]\nlive_window = "5m"\ntimeout = "2h"\non_timeout = "skip"\nmax_per_run = 20\nremind_at = [0.25]',
-        "confidence = { act = 0.9 }",
+        'confidence = { act = 0.9, ask = 0.4, below = "block" }',
         '[answers]\nundo_window = { web = "9s", cli = "2s" }',
         "[limits]\nquestion_bytes = 1\nitems = 2\npending = 3\nstreams = 4\nrequests_per_minute = 5",
         '[alerts]\npending_questions_threshold = 7\ntimeout_rate_threshold = 0.5\nwindow = "1h"',
@@ -97,9 +97,9 @@ describe("settings take effect", () => {
       onTimeout: "skip",
       remindAt: [0.25],
       callbackLoopback: true,
-      confidence: { act: 0.9, ask: 0 },
+      confidence: { act: 0.9, ask: 0.4, below: "block" },
       undoMs: { web: 9_000, slack: 5_000, cli: 2_000, api: 0 },
-      alerts: { pendingQuestions: 7, timeoutRate: 0.5, windowMs: 3_600_000 },
+      alerts: { pendingQuestions: 7, timeoutRate: 0.5, windowMs: 3_600_000, to: [] },
       limits: { questionBytes: 1, items: 2, pending: 3, streams: 4, requestsPerMinute: 5, asksPerRun: 20 },
       redact: [/CUST-\d+/gu],
     });

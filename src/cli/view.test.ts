@@ -109,6 +109,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     clocks: [],
     damage: [],
     outages: [],
+    unreadable: [],
     failed: [],
     completed: [],
     cancelled: [],
@@ -251,7 +252,7 @@ CHANNELS THAT FAIL:
     const question = { ...pending, title: text, kind: "approval", risk: "high" } as const;
     const page = renderStatus(aStatus({ waiting: [{ ...waiting, question, content }] }), plain);
     expect(page).toContain('Q: May the agent use Bash to run "rm -rf /"?');
-    expect(page).toContain('Run: askd answer 42 "your response"');
+    expect(page).toMatch(/Run: askd answer q-\w+ "your response"/);
     const now = question.askedAt;
     expect(renderList({ now, width: 120, questions: [{ ...waiting, question, content }] }, plain)).toContain(
       "rm -rf /",
@@ -425,8 +426,9 @@ describe("check", () => {
     [["approve", "deny"], "deny", 12],
     [["no", "yes"], "yes", 0],
     [["no", "yes"], "no", 12],
-    [["go", "stop"], "go", 0],
-    [["go", "stop"], "stop", 12],
+    [["go ahead", "stop"], "go ahead", 0],
+    [["go ahead", "stop"], "stop", 12],
+    [["red", "blue"], "red", 12],
   ])("of the choices %j of an approval, %s exits with %i", (values, chosen, code) => {
     const options = values.map((value, index) => ({ key: String(index), value, label: value }));
     const content = { items: [{ id: "q1", text: "Deploy?", options, multiple: false, allowText: false }] };

@@ -32,3 +32,8 @@ export function findAnchorSettings(
     readSecret: () => readSecret(place, env) ?? "",
   };
 }
+
+/** The variable that holds the secret of anchors, if one does. */
+export function anchorVariables({ audit = {} }: Values): string[] {
+  return audit.anchor_secret_env === undefined ? [] : [audit.anchor_secret_env];
+}

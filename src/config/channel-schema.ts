@@ -1,18 +1,36 @@
 import { z } from "zod";
-import { address, count, flag, oneOf, secretFile, section, text, variable } from "./value.ts";
+import { CHAT_PLATFORMS } from "../core/channel/chat-platform.ts";
+import { HOUR_MS, SECOND_MS } from "../core/instant.ts";
+import { address, count, duration, flag, oneOf, secretFile, section, text, variable } from "./value.ts";
 
 const token = { token_env: variable(), token_file: secretFile() };
 
+const REPO = 'write a repository, such as "acme/api"';
+const repository = () => z.string(REPO).regex(/^[\w.-]{1,100}\/[\w.-]{1,100}$/, REPO);
+const ISSUE = 'write an issue, such as "acme/api#12"';
+const TEAMS = 'write a list of teams, such as ["acme/ops"]';
+const MENTION = 'write a list of accounts and teams to mention, such as ["lena", "acme/ops"]';
+
 const Github = section({
   ...token,
+  url: address(),
   mode: oneOf(["poll", "app"]),
-  repo: text('a repository, such as "acme/api",'),
+  repo: repository(),
+  repos: z.array(repository(), 'write a list of repositories, such as ["acme/api"]').max(50),
+  issue: z.string(ISSUE).regex(/^[\w.-]{1,100}\/[\w.-]{1,100}#\d{1,9}$/, ISSUE),
+  teams: z.array(z.string(TEAMS).regex(/^[\w-]{1,100}\/[\w-]{1,100}$/, TEAMS), TEAMS).max(20),
+  mention: z.array(z.string(MENTION).regex(/^@?[\w-]{1,100}(?:\/[\w-]{1,100})?$/, MENTION), MENTION).max(10),
+  visibility: oneOf(["summary", "full"]),
+  poll: duration(SECOND_MS, HOUR_MS, "15s"),
+  app_id: count(1, 1_000_000_000),
+  app_key_file: secretFile(),
   webhook_secret_env: variable(),
   webhook_secret_file: secretFile(),
 });
 
 const Slack = section({
   ...token,
+  url: address(),
   mode: oneOf(["socket", "http"]),
   channel: text('a channel, such as "#agents",'),
   mention: text("whom to mention"),
@@ -21,6 +39,20 @@ const Slack = section({
   app_token_file: secretFile(),
   signing_secret_env: variable(),
   signing_secret_file: secretFile(),
+});
+
+const Chat = section({
+  ...token,
+  platform: oneOf([...CHAT_PLATFORMS]),
+  url: address(),
+  mode: oneOf(["connection", "http"]),
+  channel: text("a place for all questions, as the guide names it,"),
+  visibility: oneOf(["summary", "full"]),
+  app_id: text("the id of the application"),
+  public_key: text("the public key of the Discord application"),
+  tenant_id: text("the id of the organisation in Microsoft's directory"),
+  secret_env: variable(),
+  secret_file: secretFile(),
 });
 
 const Mailbox = {
@@ -78,6 +110,7 @@ const Terminal = section({ bell: flag().describe("Ring the terminal's bell when 
 export const Channels = section({
   github: Github,
   slack: Slack,
+  chat: Chat,
   email: Email,
   webhook: Webhook,
   ntfy: Ntfy,

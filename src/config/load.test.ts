@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ConfigHome } from "../../test/config-home.ts";
 import { type Config, loadConfig } from "./load.ts";
-import { formatProblem } from "./problem.ts";
+import { formatProblem } from "../core/text/file-problem.ts";
 
 async function load(write: (home: ConfigHome) => void): Promise<Config & { said: string[]; home: ConfigHome }> {
   const home = new ConfigHome();
@@ -131,7 +131,12 @@ describe("a wrong value", () => {
     ["[questions]\nmax_per_run = -1\n", "questions.max_per_run cannot be -1; write a whole number from 0"],
     ["[questions]\nmax_per_run = 1.5\n", "questions.max_per_run cannot be 1.5; write a whole number"],
     ["[questions]\nremind_at = [0.5, 2]\n", "questions.remind_at cannot be [0.5,2]; write a number from 0 to 1"],
-    ["[questions]\nconfidence = 0.8\n", "questions.confidence cannot be 0.8; write { act = 0.8 }"],
+    ["[questions]\nconfidence = 0.8\n", "questions.confidence cannot be 0.8; write { act = 0.85, ask = 0.5 }"],
+    ["[questions]\nconfidence = { act = 0.5, ask = 0.8 }\n", "write a number for ask that is not above act"],
+    [
+      '[questions]\nconfidence = { below = "guess" }\n',
+      'confidence.below cannot be "guess"; write one of: "ask", "skip"',
+    ],
     ["questions = 3\n", "questions cannot be 3; write a table: [questions]"],
     ['[notifications]\nterminal_bell = "yes"\n', `notifications.terminal_bell cannot be "yes"; write true or false`],
     ['[notifications]\nquiet_hours = "22-7"\n', 'notifications.quiet_hours cannot be "22-7"; write a part of the day'],

@@ -4,7 +4,7 @@ import type { ConfigProblem } from "./problem.ts";
 import { reachOf } from "./reach.ts";
 import type { Values } from "./schema.ts";
 
-const ADDRESSES = ["email", "slack", "github", "telegram", "ntfy"] as const;
+const ADDRESSES = ["email", "slack", "github", "chat", "telegram", "ntfy"] as const;
 
 type Found = Pick<ConfigProblem, "level" | "message" | "hint"> & { path: readonly string[] };
 

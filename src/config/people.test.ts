@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ConfigHome } from "../../test/config-home.ts";
 import { loadConfig } from "./load.ts";
-import { formatProblem } from "./problem.ts";
+import { formatProblem } from "../core/text/file-problem.ts";
 import { rulesOf } from "./rules.ts";
 
 async function load(text: string, file: "userFile" | "projectFile" = "userFile") {
@@ -101,6 +101,15 @@ test.each([
   const { errors } = await load(text);
   expect(errors).toEqual([expect.stringContaining(said)]);
 });
+
+test.each(['[[routes]]\nchannels = ["terminal"]\n', '[people.lena]\nchannels = ["terminal"]\n'])(
+  "the terminal delivers nothing, so nobody is told there: %j",
+  async (text) => {
+    const { errors } = await load(text);
+    expect(errors).toEqual([expect.stringContaining('write a list of channels, such as ["telegram"]')]);
+    expect(errors[0]).not.toContain("terminal,");
+  },
+);
 
 test("a route to a channel that is not configured is a warning", async () => {
   const { warnings } = await load('[[routes]]\nchannels = ["telegram"]\n');

@@ -1,7 +1,16 @@
 import { readFileSync } from "node:fs";
-import type { ChannelSettings, EmailSettings, MailServerSettings } from "../core/channel/channel-settings.ts";
+import type { SignedHook } from "../core/answer/hook-answer.ts";
+import type {
+  ChannelSettings,
+  ChatSettings,
+  EmailSettings,
+  GithubSettings,
+  MailServerSettings,
+  SlackSettings,
+} from "../core/channel/channel-settings.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { ReachChannel } from "../core/rules.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { readSecret } from "./secret.ts";
 import type { Values } from "./schema.ts";
 
@@ -10,6 +19,11 @@ type Channels = NonNullable<Values["channels"]>;
 
 const NTFY_URL = "https://ntfy.sh";
 const TELEGRAM_URL = "https://api.telegram.org";
+const GITHUB_URL = "https://api.github.com";
+/** GitHub asks programs for a second between changes. */
+const GITHUB_WRITE_MS = 1_000;
+const GITHUB_POLL = "15s";
+const SLACK_URL = "https://slack.com/api";
 
 /** The machine that settings are read on. */
 interface Machine {
@@ -37,16 +51,19 @@ export function channelsOf({ channels = {}, notifications = {} }: Values, { plat
 
 /** The channels that people are told through, in order. Channels that lack a required setting are left out. */
 export function reachOf(values: Values, machine = THIS_MACHINE): ReachChannel[] {
-  const { telegram, ntfy, webhook, email, desktop, apprise } = channelsOf(values, machine);
+  const { telegram, ntfy, webhook, email, desktop, apprise, slack, github, chat } = channelsOf(values, machine);
   return [
     ...(desktop?.enabled ? [{ name: "desktop", person: desktop.person ?? machine.user, isPersonal: false }] : []),
     ...(telegram && (telegram.token_env ?? telegram.token_file) !== undefined
       ? [{ name: "telegram", person: undefined, isPersonal: true }]
       : []),
+    ...slackReach(slack),
+    ...chatReach(chat),
     ...(ntfy?.topic === undefined ? [] : [{ name: "ntfy", person: ntfy.person, isPersonal: false }]),
     ...(email?.from === undefined || email.smtp?.host === undefined
       ? []
       : [{ name: "email", person: undefined, isPersonal: (email.to ?? []).length === 0 }]),
+    ...githubReach(github),
     ...((webhook?.url ?? webhook?.url_env) === undefined
       ? []
       : [{ name: "webhook", person: undefined, isPersonal: false }]),
@@ -54,6 +71,22 @@ export function reachOf(values: Values, machine = THIS_MACHINE): ReachChannel[] 
       ? []
       : [{ name: "apprise", person: undefined, isPersonal: false }]),
   ];
+}
+
+/** With a channel, all see one message; without it, each person gets their own. */
+function slackReach(slack: SlackSection | undefined): ReachChannel[] {
+  if (!slack || (slack.token_env ?? slack.token_file) === undefined) return [];
+  const isShared = slack.channel !== undefined;
+  return [{ name: "slack", person: undefined, isPersonal: !isShared, isShared }];
+}
+
+type ChatSection = NonNullable<Channels["chat"]>;
+
+/** As with Slack: one message that all see, or one for each person. */
+function chatReach(chat: ChatSection | undefined): ReachChannel[] {
+  if (chat?.platform === undefined || (chat.token_env ?? chat.token_file) === undefined) return [];
+  const isShared = chat.channel !== undefined;
+  return [{ name: "chat", person: undefined, isPersonal: !isShared, isShared }];
 }
 
 /** The addresses that a question may name: those that the settings of a channel name themselves. */
@@ -72,8 +105,11 @@ export function addressesOf(values: Values): Record<string, string[]> {
 
 /** The settings of each channel, with its secrets unread. */
 export function findChannelSettings(values: Values, env: Env): ChannelSettings {
-  const { webhook, ntfy, telegram, email, apprise } = channelsOf(values);
+  const { webhook, ntfy, telegram, email, apprise, slack, github, chat } = channelsOf(values);
   return {
+    github: github && githubSettings(github, env),
+    slack: slack && slackSettings(slack, env),
+    chat: chat && chatSettings(chat, env),
     email: email && emailSettings(email, env),
     webhook: webhook && {
       readUrl: () => webhook.url ?? getSecret("channels.webhook.url", webhook.url_env, undefined, env),
@@ -99,6 +135,21 @@ export function findChannelSettings(values: Values, env: Env): ChannelSettings {
   };
 }
 
+/** The programs that may post answers. */
+export function findHooks({ hooks = {} }: Values, env: Env): SignedHook[] {
+  return Object.entries(hooks).map(([name, hook]) => ({
+    name,
+    readSecret: () => findSecret(`hooks.${name}.secret`, hook.secret_env, hook.secret_file, env),
+    isOnBehalf: hook.on_behalf ?? false,
+    startsWorkflows: hook.starts_workflows ?? false,
+  }));
+}
+
+/** The variables that hold the secrets of these programs. */
+export function hookVariables({ hooks = {} }: Values): string[] {
+  return Object.values(hooks).flatMap(({ secret_env: variable }) => variable ?? []);
+}
+
 /** The variables that lead to the desktop of this user. */
 const DESKTOP_VARIABLES: readonly string[] = [
   "DBUS_SESSION_BUS_ADDRESS",
@@ -109,8 +160,15 @@ const DESKTOP_VARIABLES: readonly string[] = [
 
 /** The variables that channels need, their secrets among them: a worker in the background needs them too. */
 export function channelVariables(values: Values): string[] {
-  const { webhook, ntfy, telegram, email, apprise } = channelsOf(values);
+  const { webhook, ntfy, telegram, email, apprise, slack, github, chat } = channelsOf(values);
   const names = [
+    github?.token_env,
+    github?.webhook_secret_env,
+    slack?.token_env,
+    slack?.app_token_env,
+    slack?.signing_secret_env,
+    chat?.token_env,
+    chat?.secret_env,
     webhook?.url_env,
     webhook?.secret_env,
     ntfy?.token_env,
@@ -121,6 +179,77 @@ export function channelVariables(values: Values): string[] {
     apprise?.urls_env,
   ];
   return [...names, ...DESKTOP_VARIABLES].filter((name) => name !== undefined);
+}
+
+type GithubSection = NonNullable<Channels["github"]>;
+
+function githubReach(github: GithubSection | undefined): ReachChannel[] {
+  if (!github || githubRepos(github).length === 0) return [];
+  const { token_env: variable, token_file: file, app_id: app, app_key_file: key, issue } = github;
+  if ((variable ?? file) === undefined && (app === undefined || key === undefined)) return [];
+  return [{ name: "github", person: undefined, isPersonal: false, needsIssue: issue === undefined, hasIssues: true }];
+}
+
+/** The repositories of the settings; the one of the fallback is among them. */
+function githubRepos({ repo, repos = [], issue }: GithubSection): string[] {
+  const named = [repo, ...repos, issue?.split("#")[0]].filter((name) => name !== undefined);
+  return [...new Set(named)];
+}
+
+function githubSettings(github: GithubSection, env: Env): GithubSettings {
+  const { issue, app_id: id, app_key_file: key } = github;
+  const [repo = "", number] = issue?.split("#") ?? [];
+  return {
+    url: (github.url ?? GITHUB_URL).replace(/\/+$/, ""),
+    repos: githubRepos(github),
+    fallback: issue === undefined ? undefined : { repo, number: Number(number) },
+    teams: github.teams ?? [],
+    mention: (github.mention ?? []).map((name) => name.replace(/^@/, "")),
+    visibility: github.visibility ?? "summary",
+    pollMs: parseDuration(github.poll ?? GITHUB_POLL),
+    writeMs: GITHUB_WRITE_MS,
+    readToken: () => getSecret("channels.github.token", github.token_env, github.token_file, env),
+    app:
+      id === undefined || key === undefined || github.mode === "poll"
+        ? undefined
+        : { id, readKey: () => getSecret("channels.github.app_key", undefined, key, env) },
+    readHookSecret: () =>
+      findSecret("channels.github.webhook_secret", github.webhook_secret_env, github.webhook_secret_file, env),
+  };
+}
+
+type SlackSection = NonNullable<Channels["slack"]>;
+
+function slackSettings(slack: SlackSection, env: Env): SlackSettings {
+  const secret = (key: string, variable: string | undefined, file: string | undefined) => () =>
+    getSecret(`channels.slack.${key}`, variable, file, env);
+  return {
+    url: (slack.url ?? SLACK_URL).replace(/\/+$/, ""),
+    mode: slack.mode ?? "socket",
+    channel: slack.channel,
+    mention: slack.mention,
+    hasContext: slack.visibility !== "summary",
+    readToken: secret("token", slack.token_env, slack.token_file),
+    readAppToken: secret("app_token", slack.app_token_env, slack.app_token_file),
+    readSigningSecret: secret("signing_secret", slack.signing_secret_env, slack.signing_secret_file),
+  };
+}
+
+/** Only Discord lets a program connect; the others post to us. */
+function chatSettings(chat: ChatSection, env: Env): ChatSettings {
+  const platform = chat.platform ?? "discord";
+  return {
+    platform,
+    mode: platform === "discord" ? (chat.mode ?? "connection") : "http",
+    channel: chat.channel,
+    hasContext: chat.visibility !== "summary",
+    url: chat.url?.replace(/\/+$/, ""),
+    appId: chat.app_id,
+    publicKey: chat.public_key,
+    tenantId: chat.tenant_id,
+    readToken: () => getSecret("channels.chat.token", chat.token_env, chat.token_file, env),
+    readSecret: () => getSecret("channels.chat.secret", chat.secret_env, chat.secret_file, env),
+  };
 }
 
 type EmailSection = NonNullable<Channels["email"]>;

@@ -22,6 +22,7 @@ export function rulesOf(values: Values, user?: string): Rules {
     language: values.notifications?.language ?? base.language,
     reach: reachOf(values, { platform: process.platform, user }),
     quietHours: quietHoursOf(values),
+    attention: attentionOf(values),
     routes: routesOf(values),
     directory: directoryOf(values),
     publicUrl: values.server?.public_url,
@@ -30,6 +31,7 @@ export function rulesOf(values: Values, user?: string): Rules {
     undoMs: undoOf(values),
     redact: (redact.patterns ?? []).map((source) => new RegExp(source, "gu")),
     callbackLoopback: callbacks.allow_loopback ?? base.callbackLoopback,
+    archiveAfterMs: ms(values.audit?.archive_after, base.archiveAfterMs),
     alerts: alertsOf(values),
     limits: limitsOf(values),
   };
@@ -40,14 +42,15 @@ export function rulesOf(values: Values, user?: string): Rules {
  * missing: an outage must not lower the required strength.
  */
 function provesPeople({ channels = {} }: Values) {
-  const { slack, github, email, telegram } = channels;
-  return slack !== undefined || github !== undefined || email?.authserv !== undefined || telegram !== undefined;
+  const { slack, github, email, telegram, chat } = channels;
+  const accounts = [slack, github, telegram, chat, email?.authserv];
+  return accounts.some((each) => each !== undefined);
 }
 
-/** The confidence bands; without a lower one, any less confident agent asks. */
 function confidenceOf({ questions = {} }: Values): Rules["confidence"] {
-  const act = questions.confidence?.act;
-  return act === undefined ? DEFAULT_RULES.confidence : { act, ask: 0 };
+  const base = DEFAULT_RULES.confidence;
+  const { act = base.act, ask = base.ask, below = base.below } = questions.confidence ?? {};
+  return { act, ask, below };
 }
 
 function escalationOf({ escalation }: Values): Rules["escalation"] {
@@ -73,13 +76,26 @@ function quietHoursOf({ notifications = {}, people = {} }: Values): Rules["quiet
   return { general: parse(notifications.quiet_hours), people: Object.fromEntries(own) };
 }
 
+function attentionOf({ notifications = {} }: Values): Rules["attention"] {
+  const { digest, interruptions_per_hour: perHour } = notifications;
+  const base = DEFAULT_RULES.attention;
+  return {
+    perMinute: base.perMinute,
+    perHour: perHour ?? base.perHour,
+    digestMs: digest === undefined ? undefined : ms(digest, 0),
+  };
+}
+
 /** The time zone of this machine. */
 export function machineZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 function directoryOf({ people = {}, groups = {} }: Values): Rules["directory"] {
-  const described = Object.entries(people).map(([id, { quiet_hours: _hours, ...person }]) => [id, person] as const);
+  const described = Object.entries(people).map(
+    ([id, { quiet_hours: _hours, interruptions_per_hour: interruptionsPerHour, ...person }]) =>
+      [id, interruptionsPerHour === undefined ? person : { ...person, interruptionsPerHour }] as const,
+  );
   return { people: Object.fromEntries(described), groups };
 }
 
@@ -112,6 +128,7 @@ function alertsOf({ alerts = {} }: Values): Rules["alerts"] {
     pendingQuestions: alerts.pending_questions_threshold ?? base.pendingQuestions,
     timeoutRate: alerts.timeout_rate_threshold ?? base.timeoutRate,
     windowMs: ms(alerts.window, base.windowMs),
+    to: alerts.to ?? base.to,
   };
 }
 

@@ -43,9 +43,15 @@ const Questions = section({
     .max(10, "write at most 10 numbers")
     .describe("Parts of the time left at which people are reminded"),
   confidence: section(
-    { act: fraction().describe("An agent this sure goes on with what it recommends") },
-    "write { act = 0.8 }",
-  ).describe("How sure an agent must be to go on without asking"),
+    {
+      act: fraction().describe("An agent at least this sure goes on with what it recommends"),
+      ask: fraction().describe("An agent less sure than this is not asked about, by below"),
+      below: oneOf(["ask", "skip", "block"]).describe("What happens to the run of an agent that is less sure than ask"),
+    },
+    "write { act = 0.85, ask = 0.5 }",
+  )
+    .refine(({ act = 1, ask = 0 }) => ask <= act, "write a number for ask that is not above act")
+    .describe("How sure an agent must be to go on without asking, and to be asked about"),
 });
 
 const STEPS = 'write a list, such as [{ after = "30m", to = ["lena"] }]';
@@ -67,8 +73,8 @@ const Escalation = section({
   then: oneOf(TimeoutPolicy.exclude(["escalate"]).options).describe("What happens after the last step"),
 });
 
-/** The names of all channels, configured or not. */
-const CHANNEL_NAMES = Object.keys(Channels.shape);
+/** The names of all channels that tell people, configured or not; the terminal only rings for who looks at it. */
+const CHANNEL_NAMES = Object.keys(Channels.shape).filter((name) => name !== "terminal");
 const CHANNELS = `write a list of channels, such as ["telegram"]: ${CHANNEL_NAMES.join(", ")}`;
 const channelNames = () =>
   z
@@ -87,12 +93,15 @@ const PersonSection = section(
     email: text("their address").describe("Their e-mail address"),
     slack: text("their Slack id").describe("Their Slack id"),
     github: text("their GitHub name").describe("Their GitHub name"),
+    chat: text("their account in the chat service").describe("Their account in the chat service of channels.chat"),
     telegram: text("the id of their Telegram account").describe("The id of their Telegram account"),
     ntfy: topic().describe("An ntfy topic of their own"),
     channels: channelNames().describe("The channels that they prefer; they are told in the first that reaches them"),
     muted: channelNames().describe("The channels in which they are not told"),
     language: oneOf(LANGUAGES).describe("The language of messages to them"),
     quiet_hours: hours().describe("When no message is sent to them, unless the risk is high"),
+    digest: duration(0, DAY_MS, "15m").describe("After a message to them, others are collected for this long"),
+    interruptions_per_hour: count(1, 1_000).describe("How often they may be interrupted; beyond it one digest"),
   },
   "write a table, such as [people.lena]",
 );
@@ -142,6 +151,8 @@ const Notifications = section({
   quiet_hours: hours().describe(
     "When nothing rings and no message is sent, by the clock of this machine unless it names a time zone",
   ),
+  digest: duration(0, DAY_MS, "15m").describe("After a message to a person, others are collected for this long"),
+  interruptions_per_hour: count(1, 1_000).describe("How often a person may be interrupted; beyond it one digest"),
 });
 
 const Limits = section({
@@ -168,6 +179,7 @@ const Alerts = section({
   pending_questions_threshold: count(0, MOST).describe("Warn when more questions than this wait"),
   timeout_rate_threshold: fraction().describe("Warn when a larger part than this timed out"),
   window: duration(MINUTE_MS, 30 * DAY_MS, "24h").describe("How far back the part is counted"),
+  to: z.array(z.string().max(64)).max(50).describe("The people and groups who are told of alerts; everybody if empty"),
 });
 
 const Redact = section({
@@ -219,6 +231,7 @@ const Callbacks = section({
 
 const Audit = section(
   {
+    archive_after: duration(0, YEAR_MS, "24h").describe("How old questions and their trail must be to be compressed"),
     anchor_file: absoluteFile("a file that every seal is appended to").describe(
       "The file that every seal of the trail is appended to",
     ),
@@ -269,6 +282,34 @@ const Profile = section(
 
 const MEMBERS = 'write a list of people, such as ["lena", "mika"]; a group lists people, not groups';
 
+const Hook = section(
+  {
+    secret_env: variable().describe("The variable that holds the secret of the program's messages"),
+    secret_file: secretFile().describe("Or the file, readable by you only"),
+    on_behalf: flag().describe("The program may say who answered"),
+    starts_workflows: flag().describe(
+      "Its messages start workflows that wait for a webhook of this name, and answer nothing",
+    ),
+  },
+  "write a table, such as [hooks.pager]",
+);
+
+const McpServer = section(
+  {
+    command: commandWords('["node", "server.mjs"]').describe("The program that serves the tools, and its arguments"),
+    url: address().describe("Or the address of the server"),
+    token_env: variable().describe("The variable that holds the token for that address"),
+  },
+  "write a table, such as [mcp_servers.code]",
+).refine(({ command, url }) => (command === undefined) !== (url === undefined), "write either a command or a url");
+
+const Workflows = section({
+  secrets: z
+    .array(variable(), 'write a list of variables, such as ["DEPLOY_KEY"]')
+    .max(50, "write at most 50 variables")
+    .describe("The variables that steps can use as secrets.<name>, in shell, http and MCP tools"),
+});
+
 const named = <Entry extends z.ZodType>(entry: Entry) =>
   z.record(z.string().regex(NAME, "write a name of letters, digits, - and _"), entry);
 
@@ -288,6 +329,7 @@ export const Values = section({
   answers: Answers,
   notifications: Notifications,
   channels: Channels,
+  hooks: named(Hook),
   limits: Limits,
   alerts: Alerts,
   redact: Redact,
@@ -296,21 +338,30 @@ export const Values = section({
   callbacks: Callbacks,
   audit: Audit,
   agents: named(AgentSection),
+  mcp_servers: named(McpServer),
+  workflows: Workflows,
   profiles: named(Profile),
 });
 export type Values = z.infer<typeof Values>;
 
 /** The defaults that `config list` shows; a test compares them with the rules of the product. */
 export const DEFAULTS = {
-  questions: { live_window: "3m", timeout: "24h", on_timeout: "fail", max_per_run: 100, remind_at: [0.5, 0.9] },
+  questions: {
+    live_window: "3m",
+    timeout: "24h",
+    on_timeout: "fail",
+    max_per_run: 100,
+    remind_at: [0.5, 0.9],
+    confidence: { ask: 0.5, below: "ask" },
+  },
   answers: { undo_window: { web: "5s", slack: "5s", cli: "0s", api: "0s" } },
-  notifications: { terminal_bell: true },
+  notifications: { terminal_bell: true, interruptions_per_hour: 20 },
   limits: Limits.parse(toSnakeCase(DEFAULT_LIMITS)),
-  alerts: { pending_questions_threshold: 10, timeout_rate_threshold: 0.3, window: "24h" },
+  alerts: { pending_questions_threshold: 10, timeout_rate_threshold: 0.3, window: "24h", to: [] },
   redact: { patterns: [] },
   server: { port: 4319, names: [], behind_proxy: false },
   callbacks: { allow_loopback: false },
-  audit: { anchor_git: false },
+  audit: { archive_after: "24h", anchor_git: false },
 } satisfies Values;
 
 /** Says whether this is a usable pattern; one that matches the empty text would mask every position. */

@@ -20,8 +20,10 @@ export interface DecisionContext {
 }
 
 /**
- * A small row of any other kind: person, token, worker, delivery, message outside, listener, presence, outage of a channel, inbox entry, alert,
- * template, who asked what, clock, last seal, last anchored seal, roster, statistics of closed questions.
+ * A small row of any other kind: person, token, worker, delivery, message outside, listener, presence, outage of a channel, digest, attention of a person, inbox entry, alert,
+ * template, who asked what, clock, last seal, last anchored seal, roster, statistics of closed questions, the key that
+ * signs exports, the copy of a damaged row, definition of a workflow, who approved it, checkpoint of its run, what
+ * triggered it last.
  */
 export interface Entry {
   kind:
@@ -34,6 +36,8 @@ export interface Entry {
     | "listener"
     | "presence"
     | "outage"
+    | "digest"
+    | "attention"
     | "inbox"
     | "alert"
     | "template"
@@ -43,7 +47,13 @@ export interface Entry {
     | "anchor"
     | "roster"
     | "refused"
-    | "stats";
+    | "stats"
+    | "key"
+    | "quarantine"
+    | "definition"
+    | "workflow"
+    | "checkpoint"
+    | "trigger";
   id: string;
   /** The owner it is listed under, such as the question of a delivery. */
   parent?: string;

@@ -39,6 +39,7 @@ export interface RefusalFacts {
   ambiguous: { said: string; names: readonly string[] };
   no_such_option: { said: string; options: readonly string[] };
   risky_change: object;
+  needs_person_code: { code: string };
   /** A field of the answer, or all of it; `wanted` is a limit or the allowed values. */
   mismatch: { must: RequiredForm; field?: string; wanted: string };
   control_character: { what: TextKind; code: string; position: number };

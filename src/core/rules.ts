@@ -1,4 +1,5 @@
 import type { AllowedAddresses } from "./channel/allowed-address.ts";
+import type { AttentionRules } from "./channel/attention.ts";
 import type { AlertRules } from "./stats/alert.ts";
 import type { Route } from "./channel/route.ts";
 import { type Directory, EMPTY_DIRECTORY } from "./people/directory.ts";
@@ -22,6 +23,8 @@ export interface Rules {
   reach: readonly ReachChannel[];
   /** When nobody is sent a message unless the risk is high: in general, and by person. */
   quietHours: { general: QuietHours | undefined; people: Readonly<Record<string, QuietHours>> };
+  /** How often people may be interrupted, unless they chose otherwise. */
+  attention: AttentionRules;
   /** The rules that choose people and channels for questions that name none; the first that matches counts. */
   routes: readonly Route[];
   /** The people and groups of the settings, beside those in the store. */
@@ -34,14 +37,19 @@ export interface Rules {
   publicUrl: string | undefined;
   /** A channel that proves identity is configured, so high risk requires it. */
   personChannel: boolean;
-  /** The confidence at or above which an agent continues alone, and below which it hands over; off unless set. */
-  confidence: { act: number; ask: number } | undefined;
+  /**
+   * The confidence at or above which an agent continues alone, if it may, and that below which people are asked all the
+   * same, or its run is skipped or blocked.
+   */
+  confidence: { act: number | undefined; ask: number; below: "ask" | "skip" | "block" };
   /** Undo windows by channel. */
   undoMs: Readonly<Record<"web" | "slack" | "cli" | "api", number>>;
   /** Patterns to redact besides known secret formats; each is global. */
   redact: readonly RegExp[];
   /** Allows callbacks to this machine without TLS. */
   callbackLoopback: boolean;
+  /** How old lines of the trail must be to move into the archive, together with the runs that ended with them. */
+  archiveAfterMs: number;
   alerts: AlertRules;
   limits: Limits;
 }
@@ -53,6 +61,12 @@ export interface ReachChannel {
   person: string | undefined;
   /** Messages go to people at addresses of their own, not to one configured address. */
   isPersonal: boolean;
+  /** It only has a place for questions that belong to an issue. */
+  needsIssue?: boolean | undefined;
+  /** It can label, assign and comment the issue of a question. */
+  hasIssues?: boolean;
+  /** One message for all, whose readers are known by accounts of their own: nobody gets another one. */
+  isShared?: boolean;
 }
 
 export const DEFAULT_LIMITS = {
@@ -88,17 +102,19 @@ export const DEFAULT_RULES: Rules = {
   remindAt: [0.5, 0.9],
   reach: [],
   quietHours: { general: undefined, people: {} },
+  attention: { perMinute: 5, perHour: 20, digestMs: undefined },
   routes: [],
   directory: EMPTY_DIRECTORY,
   addresses: {},
   language: "en",
   publicUrl: undefined,
   personChannel: false,
-  confidence: undefined,
+  confidence: { act: undefined, ask: 0.5, below: "ask" },
   undoMs: { web: 5 * SECOND_MS, slack: 5 * SECOND_MS, cli: 0, api: 0 },
   redact: [],
   callbackLoopback: false,
-  alerts: { pendingQuestions: 10, timeoutRate: 0.3, windowMs: DAY_MS },
+  archiveAfterMs: DAY_MS,
+  alerts: { pendingQuestions: 10, timeoutRate: 0.3, windowMs: DAY_MS, to: [] },
   limits: DEFAULT_LIMITS,
 };
 

@@ -36,13 +36,10 @@ describe("a channel", () => {
     expect(said).toContainEqual(expect.objectContaining({ subject: "telegram", level: "ok" }));
   });
 
-  test("that this askd sends nothing to is not called good", async () => {
+  test("that lacks what it needs is not called good", async () => {
     const ward = new Ward();
-    const config = await settings(ward, '[channels.slack]\ntoken_env = "SLACK"\nchannel = "#agents"\n');
-    const said = (await ward.look({ config })).filter(({ area }) => area === "channels");
-    expect(said).toContainEqual(
-      expect.objectContaining({ subject: "slack", level: "warning", text: expect.stringContaining("nobody is told") }),
-    );
+    const config = await settings(ward, '[channels.github]\ntoken_env = "GITHUB"\n');
+    expect(await ward.troubles({ config })).toContain("channel_credential: names no repo: nobody is told through it");
   });
 
   test("whose secret others can read, or that names no credential at all, is found", async () => {
@@ -59,11 +56,20 @@ describe("a channel", () => {
     ]);
   });
 
+  test("whose certificate others can read is fine: it is no secret", async () => {
+    const ward = new Ward();
+    const file = join(ward.root, "ca.pem");
+    writeFileSync(file, "x", { mode: 0o644 });
+    const lines = ["[channels.email]", 'from = "askd@example.com"', 'smtp = { host = "localhost" }'];
+    const config = await settings(ward, `${lines.join("\n")}\nca_file = "${file}"\n`);
+    expect((await ward.troubles({ config })).join("\n")).not.toContain("Others can read");
+  });
+
   test("that is not set up is no problem", async () => {
     const found = (await new Ward().look()).filter(({ area }) => area === "channels");
     expect(found).toMatchObject([
       { subject: "bell", level: "ok" },
-      { subject: "desktop, github, slack, email, webhook, ntfy, telegram, apprise", level: "off" },
+      { subject: "desktop, github, slack, chat, email, webhook, ntfy, telegram, apprise", level: "off" },
     ]);
   });
 });

@@ -13,8 +13,15 @@ type Name = keyof Channels;
 
 /** The required settings of each channel: at least one key of each list. */
 const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
-  github: [["token_env", "token_file"]],
-  slack: [["token_env", "token_file"], ["channel"]],
+  github: [
+    ["token_env", "token_file", "app_key_file"],
+    ["repo", "repos", "issue"],
+  ],
+  slack: [
+    ["token_env", "token_file"],
+    ["app_token_env", "app_token_file", "signing_secret_env", "signing_secret_file"],
+  ],
+  chat: [["platform"], ["token_env", "token_file"]],
   email: [["from"], ["smtp"]],
   webhook: [["url", "url_env"]],
   ntfy: [["topic"]],
@@ -23,10 +30,17 @@ const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
   apprise: [["urls_env", "urls_file"]],
   terminal: [],
 };
-const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy", "telegram", "apprise"];
-
-/** The channels that this askd sends to. */
-const SENT: ReadonlySet<Name> = new Set(["webhook", "ntfy", "telegram", "desktop", "apprise", "email"]);
+const NAMES: readonly Name[] = [
+  "desktop",
+  "github",
+  "slack",
+  "chat",
+  "email",
+  "webhook",
+  "ntfy",
+  "telegram",
+  "apprise",
+];
 
 /** Checks that the required settings and secrets of channels exist, and that the last messages arrived. */
 export function checkChannels(
@@ -57,10 +71,6 @@ function checkChannel(
   env: DoctorContext["env"],
   state: ChannelState | undefined,
 ): Finding[] {
-  if (!SENT.has(name)) {
-    const text = "is configured, but this askd sends nothing there: nobody is told through it";
-    return [{ code: "channel_unsent", area: "channels", subject: name, level: "warning", text }];
-  }
   const missing = NEEDED[name].filter((keys) => !keys.some((key) => Object.hasOwn(section, key)));
   const wrong = [
     ...missing.map((keys): Finding => {
@@ -95,7 +105,8 @@ function findSecrets(section: object, path: string): NamedSecret[] {
     if (table.success) return findSecrets(table.data, key);
     if (typeof value !== "string") return [];
     if (name.endsWith("_env")) return [{ variable: value, file: undefined, key }];
-    return name.endsWith("_file") ? [{ variable: undefined, file: value, key }] : [];
+    // The certificate of an authority is public.
+    return name.endsWith("_file") && name !== "ca_file" ? [{ variable: undefined, file: value, key }] : [];
   });
 }
 

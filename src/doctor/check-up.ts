@@ -1,7 +1,12 @@
+import { randomBytes } from "node:crypto";
+import { SYSTEM } from "../core/people/actor.ts";
+import { mendJobs as writeJobs } from "../engine/trail/set-aside.ts";
+import { idsFrom } from "../core/id.ts";
 import { msBetween } from "../core/instant.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { listMachines } from "../engine/machines.ts";
+import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { clientsOf } from "../setup/clients.ts";
 import { Reach } from "../engine/reach/reach.ts";
@@ -18,7 +23,12 @@ import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings, checkGit, checkNode, checkTemporary } from "./system.ts";
 import { checkBackup, checkDisk } from "./store/disk.ts";
+import { checkRows } from "./store/damaged-row.ts";
+import { checkSchema } from "./store/schema.ts";
+import { checkLog } from "./store/write-ahead-log.ts";
+import { StoreCopy } from "./store/store-copy.ts";
 import { checkPrivate } from "./store/file-permissions.ts";
+import { type MendJobs, checkTimers } from "./timer.ts";
 import { checkWaitingRuns } from "./waiting-run.ts";
 import type { Job } from "../core/run/job.ts";
 import { releaseJobs } from "../engine/jobs/release-jobs.ts";
@@ -27,7 +37,8 @@ import { releaseJobs } from "../engine/jobs/release-jobs.ts";
 export async function checkUp(context: DoctorContext): Promise<Finding[]> {
   // Before the store is opened: opening it may create files beside it.
   const before = await runChecks(listFileChecks(context));
-  const { look, findings } = await inspectStore(context);
+  const copy = new StoreCopy(context);
+  const { look, findings } = await inspectStore(context, copy);
   try {
     const after = await runChecks([
       { what: "node", area: "system", look: () => Promise.resolve(checkNode(context)) },
@@ -45,11 +56,23 @@ export async function checkUp(context: DoctorContext): Promise<Finding[]> {
       },
       { what: "the store", area: "store", look: () => Promise.resolve([...findings, ...before]) },
       { what: "the server", area: "server", look: () => checkServer(context) },
-      ...listQueueChecks(look?.store, context),
+      ...listQueueChecks(look?.store, context, copy),
     ]);
     // Last: the servers started for it do due jobs.
     const agents = await runChecks(listClientChecks(context));
     return sortFindings([...after, ...(agents.length > 0 ? agents : [NO_AGENT])]);
+  } finally {
+    await look?.close();
+  }
+}
+
+/** Checks the store alone, without changing it: its files, its schema, its rows and what waits in it. */
+export async function checkStore(context: DoctorContext): Promise<Finding[]> {
+  const before = await runChecks(listFileChecks(context));
+  const copy = new StoreCopy(context);
+  const { look, findings } = await inspectStore(context, copy);
+  try {
+    return [...before, ...findings, ...(await runChecks(listQueueChecks(look?.store, context, copy)))];
   } finally {
     await look?.close();
   }
@@ -96,11 +119,12 @@ function listFileChecks(context: DoctorContext): Check[] {
   return [
     { what: "who can read the store", area: "store", look: () => checkPrivate(context) },
     { what: "the disk", area: "store", look: () => checkDisk(context) },
+    { what: "the log", area: "store", look: () => checkLog(context) },
     { what: "the last backup", area: "store", look: () => checkBackup(context) },
   ];
 }
 
-function listQueueChecks(store: Store | undefined, context: DoctorContext): Check[] {
+function listQueueChecks(store: Store | undefined, context: DoctorContext, copy: StoreCopy): Check[] {
   if (context.store.kind === "server") {
     return [{ what: "the queue", area: "queue", look: () => askRemote(context) }];
   }
@@ -111,6 +135,24 @@ function listQueueChecks(store: Store | undefined, context: DoctorContext): Chec
   };
   return [
     { what: "the queue", area: "queue", look: () => checkQueue(store, at) },
+    {
+      what: "the timers",
+      area: "queue",
+      look: () => checkTimers(store, context.rules, (jobs) => mendJobs(context.store, jobs)),
+    },
+    { what: "the schema", area: "store", look: () => checkSchema(store, context.store, copy) },
+    {
+      what: "the rows",
+      area: "store",
+      look: () =>
+        checkRows(store, {
+          place: context.store,
+          rules: context.rules,
+          ids: idsFrom(context.nowMs, randomBytes),
+          copy,
+          open: () => openOwn(context.store),
+        }),
+    },
     { what: "the files of the store", area: "store", look: () => checkDamage(store, context.store) },
     { what: "the clock", area: "store", look: () => checkClockJumps(store) },
     { what: "the worker", area: "queue", look: () => checkWorker(store, context) },
@@ -146,7 +188,7 @@ async function askRemote({ openRemote }: DoctorContext): Promise<Finding[]> {
 
 /** Makes stuck jobs due now. */
 export async function releaseStuckJobs(at: DoctorStore, jobs: readonly Job[]): Promise<void> {
-  const store = await openStore(at);
+  const store = await openOwn(at);
   try {
     await releaseJobs(store, jobs);
   } finally {
@@ -154,9 +196,18 @@ export async function releaseStuckJobs(at: DoctorStore, jobs: readonly Job[]): P
   }
 }
 
-/** Opens the store; only its own driver is loaded. */
-async function openStore(at: DoctorStore): Promise<Store> {
-  if (at.kind === "sqlite") return (await import("../store/sqlite/sqlite.ts")).openSqliteStore(at.file);
-  if (at.kind === "postgres") return (await import("../store/postgres/postgres.ts")).openPostgres({ url: at.url });
-  throw new Error("the store is behind a server; do it there");
+/** Schedules missing jobs and drops useless ones. */
+async function mendJobs(at: DoctorStore, jobs: Parameters<MendJobs>[0]): Promise<void> {
+  const store = await openOwn(at);
+  try {
+    await writeJobs(store, jobs, SYSTEM);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens the store of this machine. */
+async function openOwn(at: DoctorStore): Promise<Store> {
+  if (at.kind === "server") throw new Error("the store is behind a server; do it there");
+  return openStore(at);
 }

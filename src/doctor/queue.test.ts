@@ -9,8 +9,10 @@ import { takeLock } from "../agents/process/lock.ts";
 import { readOwnIdentity } from "../agents/process/process-identity.ts";
 import { saveLaunch, makeRunDir } from "../agents/runner/run-files.ts";
 import { openEngine } from "../app.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import { parseAsk } from "../core/question/ask-input.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../core/instant.ts";
+import { sayLeft } from "../agents/process/stop.ts";
 import type { Job } from "../core/run/job.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import type { Run } from "../core/run/run.ts";
@@ -114,6 +116,25 @@ describe("a job", () => {
       },
       { level: "warning", text: "the seal failed once: the disk is full; it is tried again soon" },
     ]);
+  });
+
+  test("that cannot end the processes of a cancelled run names the command that does", async () => {
+    const ward = new Ward();
+    const run = await ward.withEngine(async (engine) => {
+      const { id } = await engine.createRun({ name: "cache" }, AGENT);
+      return engine.cancelRun(id, { ...AGENT, scope: "human" });
+    });
+    const job = (key: string, why: string): Job => {
+      const failure = { why, at: now() };
+      return { key, kind: "stop", dueAt: later(now(), 30_000), tries: 6, failure, runId: run.id, host: "far-away" };
+    };
+    const left = sayLeft([{ pid: 4711 }, { pid: 4712 }], "run #1");
+    const jobs = [job("one", left), job("two", "the disk is full")];
+    await ward.withStore((store) => store.commit({ scheduled: jobs }));
+    const found = (await ward.look()).filter(({ code }) => code === "job_failing");
+    expect(new Set(found.map(({ fix }) => fix))).toEqual(
+      new Set(["kill -9 4711 4712", "put that right; askd goes on by itself"]),
+    );
   });
 
   test("of another machine that is away is a warning, here and over a server", async () => {
@@ -311,4 +332,16 @@ test("a run whose files were changed by somebody is found", async () => {
   expect(await ward.troubles({ nowMs: () => Date.now() + MINUTE_MS })).toEqual([
     expect.stringContaining("run_broken: #1 broken cannot continue"),
   ]);
+});
+
+test("a question that too few people are left to decide is a warning with the way out", async () => {
+  const ward = new Ward();
+  await ward.withEngine(async (engine) => {
+    for (const id of ["lena", "mika"]) await engine.putPerson({ id, groups: [], version: 0 }, SYSTEM);
+    const approvals = { need: 2, from: ["lena", "mika"], veto: false };
+    await engine.ask({ ...anAsk(), kind: "approval", approvals }, AGENT);
+    await engine.removePerson("lena", {}, SYSTEM);
+  });
+  const found = (await ward.look()).filter(({ code }) => code === "votes_unreachable");
+  expect(found).toMatchObject([{ level: "warning", fix: expect.stringMatching(/askd user add .* askd cancel q-/) }]);
 });

@@ -6,7 +6,8 @@ import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/insta
 import type { Job, JobKind } from "../core/run/job.ts";
 import type { Question } from "../core/question/question.ts";
 import { hasLivingWorker } from "../agents/runner/worker-row.ts";
-import { type Run, isAnswerUntaken } from "../core/run/run.ts";
+import { type Run, hasEnded, isAnswerUntaken } from "../core/run/run.ts";
+import { listPending } from "../engine/pending-questions.ts";
 import { isUrgent } from "../engine/jobs/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
@@ -25,7 +26,7 @@ const MANY_TRIES = 3;
 /** Jobs that only a worker on the run's host does. */
 const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
 /** Jobs that reach people or programs outside. */
-const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "callback"]);
+const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "mark_issue", "callback"]);
 
 type QueueContext = Pick<DoctorContext, "agents" | "host" | "env" | "doDue" | "startWorker"> & {
   release(jobs: readonly Job[]): Promise<void>;
@@ -46,6 +47,7 @@ export async function checkQueue(store: Store, at: QueueContext): Promise<Findin
     ...lost.map((question) => describeLost(question, now)),
     ...(await describeAllFailing(failing, store, now)),
     ...untaken,
+    ...(await listUnreachable(store)),
     {
       code: "jobs",
       area: "queue",
@@ -124,10 +126,26 @@ async function listUntaken(store: Store, at: QueueContext): Promise<Finding[]> {
   return Promise.all(
     runs.filter(isAnswerUntaken).map(async (run) => {
       const { line, command } = await adviseResume(run, at, "askd");
-      const text = `#${run.number} ${run.name} is answered, and nobody has brought the answer to ${run.agent}`;
+      const text = `#${run.number} ${run.name} is answered, and nobody has brought the answer to ${run.agent === "none" ? "the program that asked" : run.agent}`;
       return { code: "answer_untaken", area: "queue", level: "warning", text, fix: command ?? line };
     }),
   );
+}
+
+/** Pending questions that too few people are left to decide. */
+async function listUnreachable(store: Store): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for await (const { id, title, isUnreachable, approvals } of listPending(store)) {
+    if (!isUnreachable) continue;
+    findings.push({
+      code: "votes_unreachable",
+      area: "queue",
+      level: "warning",
+      text: `${shortId(id)} "${title}" needs ${approvals.need} of ${approvals.from.join(", ")}, and too few of them are left`,
+      fix: `add a person: askd user add <name>; or withdraw it: askd cancel ${shortId(id)}`,
+    });
+  }
+  return findings;
 }
 
 function describeLost(question: Question, now: Instant): Finding {
@@ -167,13 +185,13 @@ function describeFailing(job: KeptJob, run: Run | undefined, now: Instant): Find
     area: "queue",
     level: isUrgent(job) && isMany ? "problem" : "warning",
     text: `${what}; it is tried again ${next}`,
-    fix: describeFix(run, id),
+    fix: /kill -9 [\d ]+/.exec(failure?.why ?? "")?.[0] ?? describeFix(run, id),
   };
 }
 
 function describeFix(run: Run | undefined, id: string | undefined): string {
   if (id !== undefined) return `put that right; see askd show ${id}`;
-  return run
+  return run && !hasEnded(run)
     ? `put that right, or end the run: askd runs cancel ${run.number}`
     : "put that right; askd goes on by itself";
 }

@@ -22,6 +22,30 @@ export interface RepairResult {
   failure: string | undefined;
 }
 
+/** The most passes of repairs: a repaired store may show what was hidden before. */
+const MOST_PASSES = 4;
+
+/** Repairs what can be repaired, again as long as a repair brings something new to light. */
+export async function repairAll(
+  first: readonly Finding[],
+  look: () => Promise<Finding[]>,
+): Promise<{ findings: readonly Finding[]; repaired: RepairResult[] }> {
+  let findings = first;
+  const repaired: RepairResult[] = [];
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const tried = new Set(repaired.map(({ finding }) => nameOf(finding)));
+    const fresh = findings.filter((finding) => finding.repair && !tried.has(nameOf(finding)));
+    if (fresh.length === 0) break;
+    repaired.push(...(await repair(fresh)));
+    findings = await look();
+  }
+  return { findings, repaired };
+}
+
+function nameOf({ code, subject, text }: Finding) {
+  return JSON.stringify([code, subject, text]);
+}
+
 /** Runs the available repairs, one after the other. */
 export async function repair(findings: readonly Finding[]): Promise<RepairResult[]> {
   const repaired: RepairResult[] = [];

@@ -1,6 +1,6 @@
 import { findAddress } from "../core/channel/target.ts";
 import type { OpenChannel } from "../core/channel/channel.ts";
-import { testMessage } from "../core/channel/message.ts";
+import { testMessage } from "../core/channel/test-message.ts";
 import type { Person } from "../core/people/person.ts";
 import type { ReachChannel } from "../core/rules.ts";
 import type { DoctorContext } from "./doctor-context.ts";

@@ -22,6 +22,24 @@ export async function checkWaitingRuns(store: Store, at: WaitingRunContext): Pro
   return [...checked.flat(), ...(await listLoggedOut(store))];
 }
 
+/** Runs that only another machine can go on with. */
+export async function listRunsElsewhere(store: Store, here: string): Promise<Finding[]> {
+  const runs = await store.listRuns({ statuses: WAITING, order: "oldest", limit: MOST_RUNS });
+  const others = runs.filter(({ giveBack, host }) => giveBack === "worker" && host !== "" && host !== here);
+  return others.map(({ number, name, host }) => ({
+    code: "run_elsewhere",
+    area: "queue",
+    level: "warning",
+    text: `#${number} ${name} belongs to ${machineName(host)}: this machine cannot go on with it`,
+    fix: adviseElsewhere(host, number),
+  }));
+}
+
+/** How a run goes on whose machine is another one. */
+export function adviseElsewhere(host: string, number: number): string {
+  return `on ${machineName(host)}: askd worker; or where the session is: askd runs resume ${number} --elsewhere`;
+}
+
 /** Runs that wait for a login of their agent. */
 async function listLoggedOut(store: Store): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: ["blocked"], order: "oldest", limit: MOST_RUNS });

@@ -10,6 +10,7 @@ import { LIVE_STATUSES, type Run } from "../core/run/run.ts";
 import { pluralize } from "../core/text/plural.ts";
 import type { Engine } from "../engine/engine.ts";
 import { readMachines } from "../engine/machines.ts";
+import { adviseElsewhere } from "./waiting-run.ts";
 
 /** Checks the worker of this machine and its version. */
 export async function checkWorker(
@@ -72,6 +73,6 @@ function describeAwayMachine(
     area: "queue",
     level: "warning",
     text: `${who} ${others.length > 0 ? "wait" : "waits"} for ${away.name}, ${heard}`,
-    fix: `on ${away.name}: askd worker; or where the session is: askd runs resume ${first.number} --elsewhere`,
+    fix: adviseElsewhere(away.id, first.number),
   };
 }

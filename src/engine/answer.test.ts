@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
-import { type Actor, elicitationChannel, onBehalfOf } from "../core/people/actor.ts";
+import { type Actor, agentActor, elicitationChannel, onBehalfOf } from "../core/people/actor.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
 
 const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };
@@ -181,7 +181,7 @@ describe("what is known of who answers", () => {
   test("neither a veto nor one of several votes at high risk is taken from somebody of whom only a link is known", async () => {
     const scene = new Scene();
     const approvals = { need: 2, from: ["ada", "lena"], veto: true };
-    const { question } = await scene.ask({ risk: "high", kind: "approval", approvals });
+    const { question } = await scene.ask({ risk: "high", kind: "approval", options: undefined, approvals });
     for (const choice of ["allow", "deny"]) {
       const given = said(choice, { confirmed: true });
       await expect(scene.engine.answer(question.id, given, known("bearer"))).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe("what is known of who answers", () => {
 
   test("an approval is never given in a form of an MCP client, whatever the client is said to prove", async () => {
     const scene = new Scene();
-    const { question } = await scene.ask({ kind: "approval", risk: "low" });
+    const { question } = await scene.ask({ kind: "approval", options: undefined, risk: "low" });
     for (const strength of ["bearer", "local", "person"] as const) {
       const by = known(strength, elicitationChannel("Cursor"));
       await expect(scene.engine.answer(question.id, yes, by)).rejects.toMatchObject({ code: "needs_person" });
@@ -305,14 +305,14 @@ describe("approvals", () => {
     const scene = new Scene();
     const raw = { kind: "approval", question: "Drop users_v1?", options: undefined };
     const { question } = await scene.ask(raw);
-    for (const words of ["yes, go ahead", "ok", "allow"]) {
+    for (const words of ["yes, go ahead", "ok", "fine"]) {
       await expect(scene.engine.answer(question.id, said(words), ADA)).rejects.toMatchObject({
         code: "no_such_option",
       });
     }
     const denied = await scene.engine.answer(question.id, said("deny", { note: "not today" }), ADA);
     expect(denied.question).toMatchObject({ status: "answered", answer: { items: { "1": { values: ["deny"] } } } });
-    const own = await scene.ask({ ...raw, question: "Deploy?", options: ["Ship it", "Stop"], allow_text: true });
+    const own = await scene.ask({ ...raw, question: "Deploy?", options: ["Proceed", "Stop"], allow_text: true });
     await expect(scene.engine.answer(own.question.id, said("fine by me"), ADA)).rejects.toMatchObject({
       code: "no_such_option",
     });
@@ -341,6 +341,18 @@ test("one person may reply ten times a minute to one question", async () => {
   }
   await expect(scene.engine.answer(question.id, said("1"), ADA)).rejects.toMatchObject({ code: "rate_limited" });
   expect((await scene.engine.answer(question.id, said("1"), LENA)).question.status).toBe("answered");
+});
+
+test("refused attempts of an agent that uses a person's credential do not count as replies of that person", async () => {
+  const scene = new Scene({ rules: { limits: { ...new Scene().rules.limits, repliesPerMinute: 2 } } });
+  const { question } = await scene.ask();
+  const agent = agentActor(ADA, question.runId);
+  const codes: unknown[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    codes.push(await scene.engine.answer(question.id, said("1"), agent).catch((error: unknown) => error));
+  }
+  expect(codes).toMatchObject([{ code: "not_permitted" }, { code: "not_permitted" }, { code: "rate_limited" }]);
+  expect((await scene.engine.answer(question.id, said("1"), ADA)).question.status).toBe("answered");
 });
 
 test("a correction after the end is not delivered unless the run is taken up again for it", async () => {

@@ -131,7 +131,7 @@ test("a store with too many waiting questions takes no more until one is answere
 });
 
 test("a sure agent goes on with what it recommends, and that is written down as a policy's answer", async () => {
-  const scene = new Scene({ rules: { confidence: { act: 0.8, ask: 0.5 } } });
+  const scene = new Scene({ rules: { confidence: { act: 0.8, ask: 0.5, below: "ask" } } });
   const { question } = await scene.ask({ confidence: 85, options: ["Redis (recommended)", "Memcached"] });
   expect(question).toMatchObject({
     status: "answered",

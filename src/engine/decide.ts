@@ -10,6 +10,7 @@ import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run/run.ts";
+import { findWaitingWorkflows, wakeWorkflows } from "../core/workflow/wake.ts";
 import type { CommitResult, Store } from "../store/store.ts";
 import { RowCache } from "./row-cache.ts";
 import { sealTrail } from "./jobs/seal-job.ts";
@@ -92,11 +93,14 @@ export class Decider {
     return namesPeople(read.question) ? { ...read, people: await this.readPeople() } : read;
   }
 
-  /** Adds what people have to be told of a decision, in the same commit. */
+  /** Adds what people have to be told of a decision, and the workflows that it lets go on, in the same commit. */
   async announce(changes: Changes): Promise<Changes> {
     const { rules, ids, now } = this.#deps;
     const people = needsPeople(changes, rules) ? await this.readPeople() : undefined;
-    return announce(changes, { now: now(), ids, rules, people });
+    const announced = announce(changes, { now: now(), ids, rules, people });
+    const waiting = findWaitingWorkflows(announced);
+    if (waiting.length === 0) return announced;
+    return wakeWorkflows(announced, await this.#deps.store.readRuns(waiting), now());
   }
 
   /** The person of that id, unless they were removed. */

@@ -2,7 +2,9 @@ import type { Actor } from "../core/people/actor.ts";
 import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
 import type { Anchor } from "../core/trail/anchor.ts";
+import type { AttentionUse } from "../core/channel/attention.ts";
 import type { ChannelState, DeliveryStatus } from "../core/channel/delivery-status.ts";
+import type { MessagePreview } from "../core/channel/message-preview.ts";
 import type { CancelInput } from "../core/question/cancel.ts";
 import type { QuestionSnapshot, Seal } from "../core/changes.ts";
 import type { KeptEvent } from "../core/trail/event.ts";
@@ -10,10 +12,11 @@ import type { RunFact } from "../core/trail/fact-source.ts";
 import type { TrailMismatch } from "../core/trail/trail-mismatch.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
+import type { Issue } from "../core/run/issue.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import type { Machine } from "../core/run/machine.ts";
 import type { IdempotentChange } from "../core/trail/idempotency.ts";
-import type { Away, Person } from "../core/people/person.ts";
+import type { Away, Person, Preferences } from "../core/people/person.ts";
 import type { Presence } from "../core/people/presence.ts";
 import type { Question } from "../core/question/question.ts";
 import type { Removal } from "../core/people/removal.ts";
@@ -25,6 +28,7 @@ import type { Template, TemplateInput } from "../core/answer/template.ts";
 import type { Token, TokenInput } from "../core/people/token.ts";
 import type { Troubles } from "../core/run/trouble.ts";
 import type { RunUsage } from "../core/run/usage.ts";
+import type { WorkflowRef } from "../core/workflow/workflow-ref.ts";
 import type { QuestionFilter, NameReference, RunFilter } from "../store/store.ts";
 
 /** The description of a new run. */
@@ -44,7 +48,13 @@ export interface RunInput {
   measured?: readonly RunFact[];
   priority?: number;
   size?: string;
+  /** The issue or pull request that it belongs to. */
+  issue?: Issue | undefined;
   parentId?: RunId;
+  /** Its definition, if it is the run of a workflow. */
+  workflow?: WorkflowRef;
+  /** The workflow that waits for it. */
+  waitedForBy?: Run["waitedForBy"];
   giveBack?: GiveBack;
   callback?: { url: string; secret: string };
 }
@@ -164,6 +174,8 @@ export interface RunEngine {
   /** Records that the agent's processes have ended. */
   endRun(id: RunId, result: RunResult, by: Actor): Promise<Run>;
   cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
+  /** The caller hears how the run ends, or no longer does. */
+  followRun(id: RunId, by: Actor, wish: { isFollowing: boolean }): Promise<Run>;
   /**
    * Resumes a run whose answer was stored without resuming it, or one that has ended. With a host, a run that has not
    * ended moves to that machine, which is refused unless its own machine was not heard of for a while.
@@ -179,6 +191,8 @@ export interface RunEngine {
   listMachines(): Promise<Machine[]>;
   /** Failing jobs that keep questions and runs from continuing. */
   findTroubles(): Promise<Troubles>;
+  /** The rows of the store that this process met lately and could not read, by name. */
+  listUnreadable(): string[];
 }
 
 /** People, their tokens, and the canned answers that they share. */
@@ -196,6 +210,8 @@ export interface PeopleEngine {
   putPerson(person: Person, by: Actor): Promise<Person>;
   /** Records that a person is away, or that they are back. */
   setAway(id: string, away: Away | undefined, by: Actor): Promise<Person>;
+  /** Records where, when and how a person wants to be told. */
+  setPreferences(id: string, preferences: Preferences, by: Actor): Promise<Person>;
   /** Removes a person with everything that they hold, in one commit; or only reports what would happen. */
   removePerson(id: string, options: RemovalOptions, by: Actor): Promise<Removal>;
   listPeople(): Promise<Person[]>;
@@ -211,6 +227,12 @@ export interface PeopleEngine {
 export interface ReachEngine {
   /** The messages about a question: their channels, recipients and results. */
   listDeliveries(id: QuestionId): Promise<DeliveryStatus[]>;
+  /** The messages that each channel would get of a question as it is now; sends nothing. */
+  previewMessages(id: QuestionId): Promise<MessagePreview[]>;
+  /** How often each person was interrupted lately, and how often they may be. */
+  listAttention(): Promise<AttentionUse[]>;
+  /** The messages with news of a run, and what came of them. */
+  listRunDeliveries(id: RunId): Promise<DeliveryStatus[]>;
   /** The configured channels, and what they last did. */
   listChannels(): Promise<ChannelState[]>;
   /** Records that a person is at their inbox: messages to their phone wait a moment. */

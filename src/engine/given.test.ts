@@ -11,6 +11,7 @@ import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { answerText } from "../core/answer/match.ts";
 import { viewCheck } from "../core/api/view.ts";
 import { Decider } from "./decide.ts";
+import { allQuestions } from "./runs.ts";
 
 const ME = IDS.worker();
 const DONE: RunResult = { status: "completed" };
@@ -30,7 +31,8 @@ class Carried extends Scene {
     this.#id ??= (
       await this.engine.createRun({ agent: "claude", host: "here", session: "s", giveBack: "worker" }, AGENT)
     ).id;
-    await this.#decider.changeRun(this.id, SYSTEM, (read, at) => claimRun(read, ME, at));
+    const asked = await allQuestions(this.store, this.id);
+    await this.#decider.changeRun(this.id, SYSTEM, (read, at) => claimRun(read, { worker: ME, asked }, at));
     return this;
   }
 
@@ -55,6 +57,12 @@ class Carried extends Scene {
   async states(...ids: QuestionId[]): Promise<string[]> {
     const reads = await this.engine.readMany(ids);
     return reads.map(({ question }) => (question.status === "pending" ? "pending" : question.handover.state));
+  }
+
+  /** The hand-over of each correction of a question. */
+  async correctionStates(id: QuestionId): Promise<string[]> {
+    const { question } = await this.engine.read(id);
+    return question.amendments.map(({ handover }) => handover.state);
   }
 
   /** The message that the agent gets if it starts now. */
@@ -373,6 +381,46 @@ describe("an undo window", () => {
     await scene.pass(5_000);
     expect((await scene.engine.read(question.id)).question.status).toBe("answered");
   });
+});
+
+test.each<[string, (at: Carried, id: QuestionId) => Promise<unknown>]>([
+  ["runs resume", (at) => at.engine.resumeRun(at.id, ADA)],
+  ["a second correction that resumes", (at, id) => at.engine.amend(id, "and a TTL", ADA, { resume: true })],
+])("a correction that was recorded after the end goes along with the next start: %s", async (_, resume) => {
+  const at = await new Carried().start();
+  const id = await at.asks("Which?");
+  await at.end();
+  await at.engine.answer(id, said("1"), ADA);
+  await at.start();
+  await at.engine.given(id, "transcript");
+  await at.end({ status: "failed", reason: "agent_error" });
+  await at.engine.amend(id, "Valkey after all", ADA);
+  expect(await at.correctionStates(id)).toEqual(["void"]);
+  await resume(at, id);
+  await at.start();
+  expect((await at.correctionStates(id))[0]).toBe("handing");
+  const told = await at.told();
+  expect(told).toContain("Correction:\n<%>\nValkey after all\n</%>");
+  expect(told).not.toContain("Answer:\n");
+  await at.engine.given(id, "transcript");
+  expect(new Set(await at.correctionStates(id))).toEqual(new Set(["given"]));
+  expect((await at.run()).owes).toEqual([]);
+  expect((await at.engine.verify()).problems).toEqual([]);
+});
+
+test("a completed run is resumed for a correction that was recorded after its end, and only for that", async () => {
+  const at = await new Carried().start();
+  const id = await at.asks("Which?");
+  await at.end();
+  await at.engine.answer(id, said("1"), ADA);
+  await at.start();
+  await at.engine.given(id, "transcript");
+  await at.end();
+  await expect(at.engine.resumeRun(at.id, ADA)).rejects.toMatchObject({ code: "bad_input" });
+  await at.engine.amend(id, "Valkey after all", ADA);
+  expect((await at.engine.resumeRun(at.id, ADA)).status).toBe("resuming");
+  await at.start();
+  expect(await at.told()).toContain("Valkey after all");
 });
 
 test("a question that is withdrawn with words is told as such, and the words as a note", async () => {

@@ -7,6 +7,7 @@ import { Refusal } from "../core/refusal.ts";
 import { requireEpoch } from "../core/run/handover.ts";
 import { type Question, isPending } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
+import { requireReachable } from "../core/answer/vote.ts";
 import { mayHold, takeHold } from "../core/question/hold.ts";
 import type { Store } from "../store/store.ts";
 import { type Decider, after } from "./decide.ts";
@@ -37,6 +38,7 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const same = findSameQuestion(open, input);
     if (same) return known(decider, same, input, options);
     await requireKnown(deps, input.approvals.from, by);
+    if (input.approvals.from.length > 0) requireReachable(input.approvals, await decider.readPeople());
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
     const { epoch, calledAt, askedAs, holder, secrets = [] } = options;
     const before = { run, open, followed, epoch, calledAt, holder, secrets };

@@ -76,7 +76,7 @@ describe.each(["local", "remote"] as const)("a run that goes on elsewhere by a %
     const scene = aScene();
     const { id } = await scene.engine.createRun({ agent: "claude", host: OLD, giveBack: "worker" }, AGENT);
     const decider = new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
-    await decider.changeRun(id, ADA, (read, at) => claimRun(read, IDS.worker(), at));
+    await decider.changeRun(id, ADA, (read, at) => claimRun(read, { worker: IDS.worker() }, at));
     const { question } = await scene.engine.ask(scene.input({ timeout: "2h" }), AGENT, { runId: id });
     await beat(scene.store, OLD);
     await scene.pass(MINUTE_MS + 1);
@@ -106,7 +106,7 @@ describe.each(["local", "remote"] as const)("a run that goes on elsewhere by a %
     const run = await answered(scene);
     const decider = new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
     const worker = IDS.worker();
-    const taken = await decider.changeRun(run.id, ADA, (read, at) => claimRun(read, worker, at));
+    const taken = await decider.changeRun(run.id, ADA, (read, at) => claimRun(read, { worker }, at));
     await scene.pass(MINUTE_MS + 1);
     const moved = await scene.engine.resumeRun(run.id, ADA, { host: NEW });
     expect(moved).toMatchObject({ host: NEW, status: "resuming", epoch: taken.epoch + 1 });
@@ -120,7 +120,7 @@ test("who was faster than the move keeps the run", async () => {
   const { id } = await scene.engine.createRun({ agent: "claude", host: OLD, giveBack: "worker" }, AGENT);
   const decider = new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
   const [taken, moved] = await Promise.allSettled([
-    decider.changeRun(id, ADA, (read, at) => claimRun(read, IDS.worker(), at)),
+    decider.changeRun(id, ADA, (read, at) => claimRun(read, { worker: IDS.worker() }, at)),
     scene.engine.resumeRun(id, ADA, { host: NEW }),
   ]);
   expect(taken.status).toBe("fulfilled");

@@ -304,7 +304,9 @@ class ReplyLimit {
   }
 
   count(by: Actor, questionId: string, nowMs: number) {
-    const name = `${actorName(by)} ${questionId}`;
+    // An agent that uses a person's credential has that person's name; its attempts must not lock the person out.
+    const who = by.scope === "agent" ? `agent of ${by.runId ?? "no run"}` : "person";
+    const name = `${who} ${actorName(by)} ${questionId}`;
     const recent = (this.#times.get(name) ?? []).filter((time) => nowMs - time < MINUTE_MS);
     const oldest = recent[0];
     if (recent.length >= this.#perMinute && oldest !== undefined) {

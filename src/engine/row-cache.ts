@@ -38,7 +38,10 @@ export class RowCache {
     return { run, question, content };
   }
 
-  /** These questions as the store has them now, in the same order, with a few reads for all of them. */
+  /**
+   * These questions as the store has them now, in the same order, with a few reads for all of them. Those that cannot be
+   * read because of a damaged row are left out.
+   */
   async readMany(ids: readonly QuestionId[]): Promise<QuestionSnapshot[]> {
     if (ids.length === 0) return [];
     const questions = new Map((await this.#store.readQuestions(ids)).map((question) => [question.id, question]));
@@ -54,12 +57,14 @@ export class RowCache {
       unknown.size === 0 ? contents : this.#store.readContents([...unknown]),
     ]);
     const byId = new Map(runs.map((run) => [run.id, run]));
-    return ids.map((id) => {
+    return ids.flatMap((id) => {
       const question = questions.get(id);
+      const run = question && byId.get(question.runId);
+      const isLeftOut = (!question || !run) && this.#store.listUnreadable().length > 0;
+      if (isLeftOut) return [];
       if (!question) throw noQuestion(id);
-      const run = byId.get(question.runId) ?? noRun(question.runId);
       const content = contents.get(question.content) ?? fetched.get(question.content);
-      return { run, question, content: content ?? noContent(question.content) };
+      return { run: run ?? noRun(question.runId), question, content: content ?? noContent(question.content) };
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Actor } from "../core/people/actor.ts";
 import { quoteName } from "../core/text/foreign-text.ts";
 import type { RunId } from "../core/id.ts";
+import { followRun } from "../core/run/follow.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/run/run-lifecycle.ts";
 import type { Machine } from "../core/run/machine.ts";
 import { moveRun, requireMovable } from "../core/run/move-run.ts";
@@ -36,7 +37,8 @@ export class Runs implements RunEngine {
 
   async createRun(input: RunInput, by: Actor): Promise<Run> {
     const at = this.#decider.at(by);
-    const run = newRun(input, at, { implicit: false });
+    const parentId = input.parentId ?? by.runId; // what an agent starts is part of its run
+    const run = newRun({ ...input, parentId }, at, { implicit: false });
     const committed = await this.#decider.commit(queueRun(run, at));
     if (committed.ok) return { ...run, version: 1, number: committed.numbers.get(run.id) ?? 0 };
     throw new Refusal(
@@ -51,6 +53,10 @@ export class Runs implements RunEngine {
 
   endRun(id: RunId, result: RunResult, by: Actor): Promise<Run> {
     return this.#decider.changeRun(id, by, (read, at) => endRun(read, result, at));
+  }
+
+  followRun(id: RunId, by: Actor, { isFollowing }: { isFollowing: boolean }): Promise<Run> {
+    return this.#decider.changeRun(id, by, ({ run }, at) => followRun(run, isFollowing, at));
   }
 
   cancelRun(id: RunId, by: Actor, reason = "cancelled"): Promise<Run> {
@@ -86,6 +92,10 @@ export class Runs implements RunEngine {
 
   listMachines(): Promise<Machine[]> {
     return listMachines(this.#store);
+  }
+
+  listUnreadable(): string[] {
+    return this.#store.listUnreadable();
   }
 
   findTroubles(): Promise<Troubles> {

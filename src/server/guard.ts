@@ -79,7 +79,8 @@ function isEmpty(context: Context) {
   return (context.req.header("content-length") ?? "0") === "0" && context.req.header("transfer-encoding") === undefined;
 }
 
-const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout", "/csp-report"]);
+/** Forms that carry a proof of their own: a token, or the signature of a service. */
+const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout", "/csp-report", "/hooks/slack"]);
 
 function requireJson(context: Context, { isPage }: Pages) {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;

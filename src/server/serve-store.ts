@@ -1,3 +1,4 @@
+import type { SignedHook } from "../core/answer/hook-answer.ts";
 import type { LocalEngine } from "../engine/local-engine.ts";
 import type { KnownClients } from "../core/door/known-clients.ts";
 import type { Rules } from "../core/rules.ts";
@@ -9,6 +10,7 @@ import { announceServer, keepLocalToken, serverFiles, withdrawServer } from "./l
 import { type Log, reportTo } from "./log.ts";
 import type { Holders } from "./mcp/caller.ts";
 import { mcpPart } from "./mcp/http.ts";
+import { type StartByWebhook, hooksPart } from "./hooks.ts";
 import type { OtlpTarget } from "./telemetry/otlp.ts";
 import { type ServeOptions, serveHttp } from "./server.ts";
 
@@ -28,6 +30,8 @@ interface StoreServed {
   traces?: OtlpTarget;
   atHand?: AtHand;
   channels?: readonly ChannelSet[];
+  hooks?: readonly SignedHook[];
+  startByWebhook: StartByWebhook;
   runsOfCaller?: RunsOfCaller;
   sessionRunsOfCaller?: RunsOfCaller;
 }
@@ -41,9 +45,15 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
     const onBug = reportTo(log);
     const { rules, version, holders, host, clients } = deps;
     const mcp = mcpPart({ engine, holders, rules, version, host, clients, onBug });
+    const answers = { engine, hooks: deps.hooks ?? [], startByWebhook: deps.startByWebhook };
     let isWorking = false;
     const here = () => (isWorking ? host : undefined);
-    const around = { feed: feedOf(store), parts: [mcp], holds: () => engine.holds, here };
+    const around = {
+      feed: feedOf(store),
+      parts: [mcp, hooksPart({ receive: engine.receiveHook, answers, onBug })],
+      holds: () => engine.holds,
+      here,
+    };
     const served = await serveHttp({ ...deps, ...around }, options);
     const url = `http://127.0.0.1:${served.port}`;
     const word = { pid: process.pid, url };

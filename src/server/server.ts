@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { Socket } from "node:net";
 import type { Hono } from "hono";
 import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
@@ -115,21 +116,39 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
     stopping: stopping.signal,
   });
   const listening = await listen(app, options.port, { host: options.host, requestMs: deps.requestMs });
-  // First follower of the feed: a stream must end before it shows events after the end of its token.
-  const stopEnding = await ended.start(live.tail);
-  const stopMonitor = await monitor.start();
   doors = loopbackDoors(listening.port, names);
+  // First follower of the feed: a stream must end before it shows events after the end of its token.
+  const followers = await startAll([() => ended.start(live.tail), () => monitor.start()]).catch(
+    async (error: unknown) => {
+      stopping.abort();
+      await listening.close(); // a server that cannot serve must not look as if it did
+      throw error;
+    },
+  );
   return {
     port: listening.port,
     live,
     close: async () => {
       stopping.abort();
-      stopEnding();
-      await stopMonitor();
+      for (const stop of followers) await stop();
       await listening.close();
       await work.done();
     },
   };
+}
+
+type Stop = () => void | Promise<void>;
+
+/** Starts them one after the other; if one fails, those before it are stopped. */
+async function startAll(starts: ReadonlyArray<() => Promise<Stop>>): Promise<Stop[]> {
+  const stops: Stop[] = [];
+  try {
+    for (const start of starts) stops.push(await start());
+    return stops;
+  } catch (error) {
+    for (const stop of stops) await stop();
+    throw error;
+  }
 }
 
 /** Puts the parts of the server together, without a port. */
@@ -187,6 +206,7 @@ export function buildHttp(
       atHand: deps.atHand,
       channels: deps.channels ?? [],
       jobs: store && ((limit) => store.listJobs(limit)),
+      workflows: store,
     }),
     linksPart({ engine, rules, nowMs, callers }),
     restPart(rest),
@@ -247,6 +267,7 @@ function open(app: Hono, { hostname, port, requestMs = REQUEST_MS }: OpenOptions
   return new Promise((resolve, reject) => {
     const given = { fetch: app.fetch, hostname, port, serverOptions };
     const server = serve(given, () => resolve(server)) as Server; // plain HTTP was asked for
+    server.on("connection", keepEnds);
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const isTaken = cause.code === "EADDRINUSE";
       const message = isTaken ? `Port ${port} is taken` : `Cannot listen on ${hostname}:${port} (${cause.code})`;
@@ -255,6 +276,11 @@ function open(app: Hono, { hostname, port, requestMs = REQUEST_MS }: OpenOptions
       );
     });
   });
+}
+
+/** Reads both addresses once: Node keeps what it has read, and has none for a connection that the caller reset. */
+function keepEnds(socket: Socket): void {
+  void [socket.remoteAddress, socket.localAddress];
 }
 
 function portOf(server: Server) {

@@ -8,6 +8,7 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -150,6 +151,17 @@ test("what its owner set on purpose stays", async () => {
   await applyPlans(await plans(home, "local", "cursor", "gemini"), home.at);
   expect(JSON.parse(readFileSync(cursor, "utf8"))).toEqual({ mcpServers: { askd: http } });
   expect(JSON.parse(readFileSync(gemini, "utf8"))).toMatchObject({ mcpServers: { askd: docker } });
+});
+
+test("Codex may not start without the server, and a choice of the user stays", async () => {
+  const home = new SetupHome();
+  const file = join(home.around.homeDir, ".codex", "config.toml");
+  await applyPlans(await plans(home, "local", "codex"), home.at);
+  const text = readFileSync(file, "utf8");
+  expect(text).toMatch(/^required = true$/m);
+  writeFileSync(file, text.replace("required = true", "required = false"));
+  await applyPlans(await plans(home, "local", "codex"), home.at);
+  expect(readFileSync(file, "utf8")).toMatch(/^required = false$/m);
 });
 
 test("a longer live window raises what is too short by then", async () => {

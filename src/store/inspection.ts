@@ -10,10 +10,16 @@ export interface StoreInspection {
   isDurable: boolean;
   /** Its schema, compared with the one this program knows. */
   schema: "missing" | "older" | "current" | "newer";
+  /** The server takes no writes: it is a standby, or set to read-only. */
+  isReadOnly?: boolean;
+  /** Rows of its own that it has lost, by name. */
+  missingRows: readonly string[];
   /** Its own time. */
   now: Instant;
   /** A long-open transaction of another program that blocks the feed. */
   heldBy?: { pid: number; ms: number };
+  /** A pooler in front of the database, and whether another address is given for LISTEN. */
+  pooler?: { canListen: boolean } | undefined;
   /** Its rows, if this program can read them. */
   store: Store | undefined;
   close(): Promise<void>;

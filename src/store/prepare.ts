@@ -166,7 +166,8 @@ function digestsByChain(commit: PreparedCommit, chains: readonly string[]) {
   for (const { hash, body } of commit.contents) pin(contentOf.get(hash), contentRow(hash), digestOf(body));
   for (const entry of commit.entries) {
     const { kind, parent, guard } = entry;
-    if (isPinnedKind(kind)) pin(runOf.get(parent ?? ""), entryRow(entry), entryDigest(entry, guard + 1));
+    const owner = runOf.get(parent ?? "") ?? parent ?? undefined;
+    if (isPinnedKind(kind)) pin(owner, entryRow(entry), entryDigest(entry, guard + 1));
   }
   const ownerOf = (key: string) => {
     const id = key.slice(key.indexOf(":") + 1);

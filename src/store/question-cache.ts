@@ -1,8 +1,16 @@
+import { shortId } from "../core/id.ts";
 import type { Question } from "../core/question/question.ts";
 import { parseQuestion } from "./row.ts";
+import type { UnreadableRows } from "./unreadable.ts";
 
 const MOST_ROWS = 3_000;
 const MOST_CHARS = 4_000_000;
+
+/** The text of a question. */
+export interface QuestionText {
+  id: string;
+  body: string;
+}
 
 /** Identifies one version of a row. */
 export interface RowVersion {
@@ -18,21 +26,23 @@ export class QuestionCache {
   #young = new Map<string, Question>();
   #old = new Map<string, Question>();
   #chars = 0;
+  readonly #unreadable: UnreadableRows;
+
+  constructor(unreadable: UnreadableRows) {
+    this.#unreadable = unreadable;
+  }
 
   /** The ids whose rows must be fetched. */
   missing(names: readonly RowVersion[]): string[] {
     return names.filter((name) => !this.#find(name)).map(({ id }) => id);
   }
 
-  /** The rows of these versions; `fetched` are the missing ones. */
-  take(names: readonly RowVersion[], fetched: readonly string[]): Question[] {
-    const fresh = new Map<string, Question>();
-    for (const body of fetched) {
-      const question = parseQuestion(body);
-      fresh.set(question.id, question);
-    }
+  /** The rows of these versions that can be read; `fetched` are the missing ones. */
+  take(names: readonly RowVersion[], fetched: readonly QuestionText[]): Question[] {
+    const read = readQuestions(this.#unreadable, fetched);
+    const fresh = new Map<string, Question>(read.map((question) => [question.id, question]));
     const taken = names.flatMap((name) => fresh.get(name.id) ?? this.#find(name) ?? []);
-    for (const body of fetched) this.#chars += body.length;
+    for (const { body } of fetched) this.#chars += body.length;
     for (const question of taken) this.#keep(question);
     return taken;
   }
@@ -51,4 +61,22 @@ export class QuestionCache {
     }
     this.#young.set(question.id, question);
   }
+}
+
+/** The questions that can be read. */
+export function readQuestions(unreadable: UnreadableRows, rows: readonly QuestionText[]): Question[] {
+  return unreadable.read(rows, questionName, toQuestion);
+}
+
+/** The question, or a refusal that names it. */
+export function getQuestion(unreadable: UnreadableRows, row: QuestionText): Question {
+  return unreadable.get(row, questionName, toQuestion);
+}
+
+function questionName({ id }: QuestionText) {
+  return `question ${shortId(id)}`;
+}
+
+function toQuestion({ body }: QuestionText) {
+  return parseQuestion(body);
 }

@@ -1,10 +1,12 @@
 import type { Entry } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
 import { EVENT_TYPES, Event, type KeptEvent } from "../core/trail/event.ts";
-import type { RunSources } from "../core/trail/fact-source.ts";
+
+import { isPinnedKind } from "../core/trail/row-digest.ts";
 import { Job } from "../core/run/job.ts";
 import { Question } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
+import type { UnreadableRows } from "./unreadable.ts";
 import { Run } from "../core/run/run.ts";
 
 interface Schema<Row> {
@@ -41,14 +43,25 @@ export function parseRun(body: string, number: number): Run {
   return { ...LATER, ...trusted<Run>(body, RUN_STATES, () => Run), number };
 }
 
+/** A run as both databases return it. */
+export interface RunText {
+  number: number;
+  body: string;
+}
+
+export function toRun({ body, number }: RunText): Run {
+  return parseRun(body, number);
+}
+
+/** The name of a run whose text cannot be read. */
+export function runName({ number }: Pick<RunText, "number">): string {
+  return `run #${number}`;
+}
+
 /** Parses only the origin of a run: checking everything of many runs would take ten times as long. */
 export function parseOrigin(body: string, number: number): Pick<Run, "id" | "number" | "agent" | "repo" | "sources"> {
   const { id, agent, repo, sources } = parseJson(body) as Run; // it was checked when it was written
   return { id, number, agent, repo, sources };
-}
-
-export function parseSources(text: string): RunSources {
-  return parseJson(text) as RunSources; // it was checked when it was written
 }
 
 export function parseQuestion(body: string): Question {
@@ -56,9 +69,34 @@ export function parseQuestion(body: string): Question {
 }
 
 export function parseContent(body: string): Content {
-  // Content is stored under its hash, so it is not checked again.
-  return parseJson(body) as Content;
+  const raw = parseJson(body);
+  // Content is stored under its hash, so no more of it is checked again.
+  if (typeof raw === "object" && raw !== null && "items" in raw && Array.isArray(raw.items)) return raw as Content;
+  throw unreadable(body, undefined);
 }
+
+/** The text of a question, or one that says that it cannot be read. */
+export function readContent(unreadable: UnreadableRows, row: { hash: string; body: string }): Content {
+  const read = unreadable.readOne(
+    row,
+    ({ hash }) => `text ${hash}`,
+    ({ body }) => parseContent(body),
+  );
+  return read ?? UNREADABLE_CONTENT;
+}
+
+/** Takes the place of a text that cannot be read, so that its question can still be seen and closed. */
+export const UNREADABLE_CONTENT: Content = {
+  items: [
+    {
+      id: "unreadable",
+      text: "The text of this question cannot be read. For a person: askd doctor",
+      options: [],
+      multiple: false,
+      allowText: true,
+    },
+  ],
+};
 
 /** An entry as both databases return it. */
 export interface EntryRow {
@@ -70,7 +108,40 @@ export interface EntryRow {
 }
 
 export function parseEntry(row: EntryRow): Entry {
-  return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
+  const body = parseJson(row.body);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw unreadable(row.body, undefined);
+  return { ...row, parent: row.parent ?? undefined, body: body as Entry["body"] }; // as just looked at
+}
+
+/**
+ * The entry, or a refusal that names it. A damaged one that processes write anew all the time, such as a heartbeat, is
+ * empty, so that the next of them replaces it.
+ */
+export function getEntry(unreadable: UnreadableRows, row: EntryRow): Entry {
+  if (isPinnedKind(row.kind) || row.kind === "delivery") return unreadable.get(row, entryName, parseEntry);
+  return unreadable.readOne(row, entryName, parseEntry) ?? { ...row, parent: row.parent ?? undefined, body: {} };
+}
+
+export function entryName({ kind, id }: Pick<EntryRow, "kind" | "id">): string {
+  return `${kind} ${id}`;
+}
+
+export function eventName({ cursor }: { cursor: string }): string {
+  return `event ${cursor}`;
+}
+
+/** A job as both databases return it. */
+export interface JobText {
+  key: string;
+  body: string;
+}
+
+export function toJob({ body }: JobText): Job {
+  return parseJob(body);
+}
+
+export function jobName({ key }: Pick<JobText, "key">): string {
+  return `job ${key}`;
 }
 
 export function parseJob(body: string): Job {
@@ -127,7 +198,7 @@ function requireSchema<Row>(schema: Schema<Row>, raw: unknown, body: string) {
 
 function unreadable(body: string, cause: unknown) {
   return new Refusal("store_unusable", `The store has a row that this program cannot read: ${body.slice(0, 80)}`, {
-    hint: "Update askd; if it is the newest, check the store (askd audit --verify) and restore a backup.",
+    hint: "Update askd; if it is the newest, see what is damaged (askd doctor) and set it aside: askd doctor --fix",
     cause,
   });
 }

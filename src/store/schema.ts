@@ -42,6 +42,13 @@ export function newerSchemaRefusal(): Refusal {
   });
 }
 
+/** The refusal of a store that has lost the row with its version. */
+export function lostVersion(place: string): Refusal {
+  return new Refusal("store_unusable", `The store in ${place} has lost the row that says its version.`, {
+    hint: "Rebuild it: askd doctor --fix",
+  });
+}
+
 /** Compares the schema of a store with the one this program knows. */
 export function compareVersion(found: SchemaVersion | undefined, known: number): StoreInspection["schema"] {
   if (!found) return "missing";

@@ -1,4 +1,5 @@
-import type { Seal } from "../core/changes.ts";
+import type { Entry, Seal } from "../core/changes.ts";
+import type { StoredPage } from "./archive.ts";
 
 /** The texts that both dialects read a snapshot with. */
 export const SNAPSHOT_SQL = {
@@ -78,7 +79,7 @@ export interface StoredJob {
 }
 
 export interface StoredEntry {
-  kind: string;
+  kind: Entry["kind"];
   id: string;
   parent: string | null;
   version: number;
@@ -87,6 +88,7 @@ export interface StoredEntry {
 
 /** Row counts of tables that are only partly compared. */
 export interface RowCounts {
+  /** Those in the table, and those of the archive that were read. */
   contents: number;
   /** By kind. */
   entries: ReadonlyMap<string, number>;
@@ -99,10 +101,16 @@ export interface RowCounts {
 export interface StoreSnapshot {
   /** In the order of their ids. */
   listRuns(after: string, limit: number): Promise<StoredRun[]>;
+  /** These runs, as far as they exist, in no particular order. */
+  readRuns(ids: readonly string[]): Promise<StoredRun[]>;
   /** In the order of their runs, then of their keys. */
   listQuestions(after: Pick<StoredQuestion, "runId" | "key"> | undefined, limit: number): Promise<StoredQuestion[]>;
   /** In the order of their runs, then of their numbers. */
   listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]>;
+  /** The pages of the archive that could not be read so far: their lines and texts are missing from what is listed. */
+  listDamagedPages(): readonly StoredPage[];
+  /** The lines of one run, in the order of its chain. */
+  readLinesOf(runId: string): Promise<StoredLine[]>;
   /** In the order of their keys. */
   listJobs(after: string, limit: number): Promise<StoredJob[]>;
   /** The hashes of the lines between two cursors, in feed order. */
@@ -110,6 +118,10 @@ export interface StoreSnapshot {
   listSeals(afterN: number, limit: number): Promise<Seal[]>;
   readContents(names: readonly string[]): Promise<Map<string, string>>;
   readJobs(keys: readonly string[]): Promise<StoredJob[]>;
+  /** Texts in the order of their names. */
+  listContents(after: string, limit: number): Promise<Array<{ hash: string; body: string }>>;
+  /** Entries of a kind in the order of their ids. */
+  listEntries(kind: string, after: string, limit: number): Promise<StoredEntry[]>;
   readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]>;
   /** The hash and run number of each of these lines, by `lineName`. */
   readLines(lines: ReadonlyArray<{ runId: string; n: number }>): Promise<Map<string, { hash: string; number: number }>>;
@@ -168,7 +180,14 @@ export function toLineHashes(rows: readonly LineHashRow[]): Map<string, { hash: 
   return new Map(rows.map(({ run_id: runId, n, hash, number }) => [lineName(runId, n), { hash, number }]));
 }
 
-/** `contents` has one row, the count of all. */
-export function toRowCounts(contents: ReadonlyArray<Pick<CountRow, "count">>, entries: readonly CountRow[]): RowCounts {
-  return { contents: contents[0]?.count ?? 0, entries: new Map(entries.map(({ kind, count }) => [kind, count])) };
+/** `contents` has one row, the count of all in the table. */
+export function toRowCounts(
+  contents: ReadonlyArray<Pick<CountRow, "count">>,
+  entries: readonly CountRow[],
+  archivedContents: number,
+): RowCounts {
+  return {
+    contents: (contents[0]?.count ?? 0) + archivedContents,
+    entries: new Map(entries.map(({ kind, count }) => [kind, count])),
+  };
 }

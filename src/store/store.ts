@@ -1,3 +1,4 @@
+import type { ArchiveLimit } from "./archive.ts";
 import type { SchemaDifference } from "./schema.ts";
 import type { Changes, Entry, Seal } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
@@ -89,6 +90,12 @@ export interface ClaimFilter {
   limit: number;
 }
 
+/** Damaged rows that no change can replace. */
+export interface DamagedRows {
+  contents?: readonly string[];
+  entries?: ReadonlyArray<Pick<Entry, "kind" | "id">>;
+}
+
 /** Stores runs, questions, events and jobs. Everything was decided before; it has no rules of its own. */
 export interface Store {
   /** Writes all of it or nothing; it is on disk when the promise resolves. */
@@ -99,6 +106,9 @@ export interface Store {
    * are free. Existing rows are `taken`.
    */
   adopt(changes: Changes): Promise<CommitResult>;
+
+  /** Deletes damaged rows and writes what takes their place, all of it or nothing. */
+  replaceDamaged(gone: DamagedRows, changes: Changes): Promise<CommitResult>;
 
   findRun(id: RunId): Promise<Run | undefined>;
   /** The origins of these runs, as far as they exist, in no particular order. */
@@ -140,6 +150,12 @@ export interface Store {
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }>;
   listSeals(afterN: number, limit: number): Promise<Seal[]>;
 
+  /**
+   * Moves a page of the oldest lines into the archive, with the texts of the runs that ended with them, if all of them
+   * are within the limit; returns how many lines. Everything else reads them as before.
+   */
+  archive(limit: ArchiveLimit): Promise<number>;
+
   /** Reads a consistent snapshot, row by row, for comparison with the trail. */
   readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result>;
 
@@ -153,6 +169,8 @@ export interface Store {
 
   /** Damage to its files: of the whole store, or, with `quick`, what a fast check finds. */
   findDamage(depth: "quick" | "whole"): Promise<string[]>;
+  /** The rows that this process met lately and could not read, by name; lists leave them out. */
+  listUnreadable(): string[];
   /** Triggers, views, indexes, tables and columns that differ from what the migrations make. */
   findSchemaDifferences(): Promise<SchemaDifference[]>;
 

@@ -29,11 +29,20 @@ export function questionsInEvents(bodies: readonly string[]): { asked: QuestionI
   const found = { asked: new Set<QuestionId>(), answered: new Set<QuestionId>() };
   for (const body of bodies) {
     if (!body.includes(ASKED) && !body.includes(ANSWERED)) continue; // most are neither, and need not be parsed
-    const { type, questionId } = JSON.parse(body) as Event; // it was checked when it was written
+    const { type, questionId } = readEvent(body);
     if (questionId !== undefined && type === ASKED) found.asked.add(questionId);
     if (questionId !== undefined && type === ANSWERED) found.answered.add(questionId);
   }
   return { asked: [...found.asked], answered: [...found.answered] };
+}
+
+/** The fields of an event for the index; none if its text is damaged. */
+function readEvent(body: string): Partial<Pick<Event, "type" | "questionId">> {
+  try {
+    return JSON.parse(body) as Event; // it was checked when it was written
+  } catch {
+    return {}; // verification reports it
+  }
 }
 
 /** The words of these questions. */

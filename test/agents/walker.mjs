@@ -37,7 +37,8 @@ function nextQuestion() {
 }
 
 function isAbout({ text, tag: told }, tag) {
-  return told === undefined ? new RegExp(`\\b${tag}(\\.\\d)?\\?`).test(text) : told.replace(/\.\d$/, "") === tag;
+  const [news] = text.split("Answered before in this run");
+  return told === undefined ? new RegExp(`\\b${tag}(\\.\\d)?\\?`).test(news) : told.replace(/\.\d$/, "") === tag;
 }
 
 /** The same again under a name of its own, at most twice. */

@@ -82,6 +82,22 @@ test("what is refused is told with why, and stops none of the others", async () 
   await page.waitForSelector("#selected:has-text('1 selected')");
 });
 
+test("the outcome of a batch stays until it is closed, also when there is nothing left to tick", async () => {
+  await askAll("One?", "Two?");
+  await ask(stage, { question: "Which?", options: ["Apple", "Pear"], allow_text: false });
+  const page = await stage.person("mika");
+  await tick(page, "One?", "Two?", "Which?");
+  await page.fill("#batch-content [name=said]", "Yes");
+  await page.click("#batch-content button.p");
+  await page.waitForSelector("#batch-content:has-text('2 answered, 1 not')");
+  // The answers cannot be undone any more, and a single question has no box.
+  await page.waitForSelector("#list li.gone");
+  await page.waitForSelector("#list [name=q]", { state: "detached" });
+  expect(await page.locator("#batch-content").innerText()).toContain("is not one of the options");
+  await page.click("[data-select=close]");
+  await page.waitForSelector("#batch", { state: "hidden" });
+});
+
 test("what is ticked stays so while questions come and go, and while others are read", async () => {
   await askAll("One?", "Two?", "Three?");
   const page = await stage.person("mika");

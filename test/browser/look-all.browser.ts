@@ -34,6 +34,8 @@ const PICTURED: Readonly<Record<string, readonly string[]>> = {
   "/settings/policies": ["policies"],
   "/settings/people": ["people", "people-first", "people-admin"],
   "/settings/tokens": ["tokens", "tokens-admin"],
+  "/workflows": [], // look-workflow.browser.ts has them
+  "/workflows/:id": [],
   "/a/:token": ["link", "link-answered", "link-closed", "link-late", "link-bad"],
 };
 

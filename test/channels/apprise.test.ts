@@ -6,13 +6,13 @@ import { z } from "zod";
 import { appriseChannel } from "../../src/channels/apprise/apprise.ts";
 import { runProgram } from "../../src/agents/process/run-program.ts";
 import type { Channel } from "../../src/core/channel/channel.ts";
-import { testMessage } from "../../src/core/channel/message.ts";
+import { testMessage } from "../../src/core/channel/test-message.ts";
 import { ensureProgram } from "../debian.ts";
 import { channelSuite } from "./channel.suite.ts";
 import type { Counterpart, ShownMessage } from "./counterpart.ts";
 import { LoopbackServer, OUTBOUND } from "./loopback-server.ts";
 
-const TRAITS = { strength: undefined, hasWords: false, hasMentions: true, hasStatuses: false };
+const TRAITS = { strength: undefined, hasWords: false, hasMentions: true, hasStatuses: false, isPublic: true };
 const Posted = z.looseObject({ title: z.string().max(250), message: z.string().min(1), type: z.string() });
 
 /** The receiver behind apprise: it sees what apprise posts to an address of the kind json://. */

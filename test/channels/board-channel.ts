@@ -6,6 +6,8 @@ export interface BoardMessage {
   text: string;
   buttons: string[];
   token: string;
+  /** The address that it went to, if it is not the configured one. */
+  to?: string | undefined;
 }
 
 /** A channel in memory: a board whose messages people can look at, and that can be told to fail. */
@@ -33,13 +35,13 @@ export class Board implements Channel {
 
   showsAll = (): boolean => true;
 
-  build: Channel["build"] = (message) => {
+  build: Channel["build"] = (message, { address: to }) => {
     const foreign = (text: string) => text;
     const how = sayHowToReply(message);
     const fit = { limit: 4_000, count: countCharacters, foreign, hasContext: true, hasTitle: true, how };
     const { text, isWhole } = fitText(message, fit);
     const buttons = choicesOf(message, { isWhole, strength: this.strength }).map(({ key, label }) => `${key} ${label}`);
-    return { text, buttons, token: message.token };
+    return { text, buttons, token: message.token, to };
   };
 
   send = (wire: WireMessage): Promise<ChannelResult> =>

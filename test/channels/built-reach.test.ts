@@ -1,12 +1,31 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BuiltScene } from "../built.ts";
+import { HEADLESS, QUESTION } from "../hooked.ts";
+import { hookInput } from "../hooks.ts";
 import { DesktopSession } from "./desktop-session.ts";
 import { NtfyServer } from "./ntfy-server.ts";
 import { CHAT, TOKEN, TelegramServer } from "./telegram-server.ts";
 
 const WAIT = { timeout: 30_000, interval: 200 };
+
+/** What a client writes to `askd mcp` that posts a question and leaves. */
+const POSTED = [
+  {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "a-client", version: "1" } },
+  },
+  { method: "notifications/initialized" },
+  {
+    id: 2,
+    method: "tools/call",
+    params: { name: "post_question", arguments: { question: "Which cache?", options: ["Redis", "Memcached"] } },
+  },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+  .join("");
 
 async function withNtfy() {
   const service = await NtfyServer.start({ isOpen: true });
@@ -41,6 +60,19 @@ test("a question that is asked with nothing running reaches a phone, is answered
   expect(service.traffic.problems).toEqual([]);
 }, 120_000);
 
+test("a claim and an answer with nothing running start a worker for the message that people have", async () => {
+  const { service, scene } = await withNtfy();
+  await scene.type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached");
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  await scene.endWorkers();
+  expect((await scene.type("claim", "1")).exit).toBe(0);
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("is on it");
+  await scene.endWorkers();
+  expect((await scene.type("answer", "1", "Redis")).exit).toBe(0);
+  await expect.poll(() => service.shown()[0]?.text, WAIT).toMatch(/Answered by \S+ \(cli\): Redis/);
+  expect(service.shown()[0]?.buttons).toEqual([]);
+}, 120_000);
+
 test("in CI the command says that nobody is told, and with --wait it tells people itself", async () => {
   const { service, scene } = await withNtfy();
   const asked = await scene.typeWith({ CI: "1" }, "ask", "Deploy?", "-o", "yes", "-o", "no");
@@ -55,6 +87,44 @@ test("in CI the command says that nobody is told, and with --wait it tells peopl
   expect(await waiting).toMatchObject({ exit: 0, stdout: Buffer.from("yes\n") });
 }, 120_000);
 
+test.each(["hook", "mcp"])(
+  "a question that comes through askd %s with nothing running is told and answered after its agent has gone",
+  async (door) => {
+    const { service, scene } = await withNtfy();
+    const env = { ...HEADLESS, AGENTS_OWN_KEY: "sk-of-the-agent" };
+    const ended = await (door === "hook"
+      ? scene.typeInto({ text: JSON.stringify(hookInput(QUESTION)) }, env, "hook", "claude", "--hold", "1s")
+      : scene.typeInto({ text: POSTED, until: `"id":2` }, env, "mcp", "--tools", "post_question"));
+    expect(ended.exit).toBe(0);
+    await expect.poll(() => service.shown().length, WAIT).toBe(1);
+    const [worker, ...others] = scene.workers();
+    expect(others).toEqual([]);
+    expect(readFileSync(`/proc/${worker}/environ`, "utf8")).not.toMatch(/sk-of-the-agent|CLAUDE/);
+    await service.shown()[0]?.buttons[0]?.press();
+    await expect.poll(() => jsonOf(scene, "show", "1"), WAIT).toMatchObject({ questions: [{ status: "answered" }] });
+    await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("Answered by ntfy");
+  },
+  120_000,
+);
+
+test("in CI a hook brings the messages itself while it holds the call, and starts nothing", async () => {
+  const { service, scene } = await withNtfy();
+  const hooked = scene.typeInto(
+    { text: JSON.stringify(hookInput(QUESTION)) },
+    { ...HEADLESS, CI: "1" },
+    "hook",
+    "claude",
+    "--hold",
+    "40s",
+  );
+  await expect.poll(() => service.shown().length, WAIT).toBe(1);
+  expect(scene.workers()).toEqual([]);
+  await service.shown()[0]?.buttons[0]?.press();
+  const { exit, stdout } = await hooked;
+  expect(exit).toBe(0);
+  expect(stdout.toString()).toContain("Redis");
+}, 120_000);
+
 test("a dry run shows exactly what would leave, and asks nothing", async () => {
   const { service, scene } = await withNtfy();
   const secret = "hunter2hunter2hunter2";
@@ -66,7 +136,7 @@ test("a dry run shows exactly what would leave, and asks nothing", async () => {
   expect(await jsonOf(scene, "list")).toEqual([]);
 }, 60_000);
 
-test("setup ntfy goes from nothing to an answered test question", async () => {
+test("setup ntfy goes from nothing to an answered test question, and test and doctor --send send one again", async () => {
   const service = await NtfyServer.start({ isOpen: true });
   onTestFinished(() => service.close());
   const scene = new BuiltScene();
@@ -77,6 +147,17 @@ test("setup ntfy goes from nothing to an answered test question", async () => {
   expect(stderr).toMatch(/subscribe to: askd-q-[0-9a-f]{32}/);
   expect(stderr).toContain("It works.");
   expect(exit).toBe(0);
+  const before = service.traffic.requests();
+  const open = () => service.shown().find(({ buttons }) => buttons.length > 0);
+  const tested = scene.type("test", "ntfy");
+  await expect.poll(open, WAIT).toBeDefined();
+  await open()?.buttons[0]?.press();
+  expect(await tested).toMatchObject({ exit: 0, stderr: expect.stringContaining("It works.") });
+  const between = service.traffic.requests();
+  expect(between).toBeGreaterThan(before);
+  const sent = await scene.type("doctor", "--send");
+  expect(sent.stdout.toString()).toMatch(/✓.*ntfy/);
+  expect(service.traffic.requests()).toBeGreaterThan(between);
 }, 120_000);
 
 test("setup telegram pairs an account and asks a test question there", async () => {

@@ -2,13 +2,17 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM, type Strength } from "../../src/core/people/actor.ts";
 import { type QuestionId, shortId } from "../../src/core/id.ts";
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from "../../src/core/instant.ts";
-import type { Rules } from "../../src/core/rules.ts";
+import { DEFAULT_RULES, type Rules } from "../../src/core/rules.ts";
+import type { WireMessage } from "../../src/core/channel/channel.ts";
+import { findAddress } from "../../src/core/channel/target.ts";
 import { ADA } from "../builders.ts";
 import { Scene, said } from "../scene.ts";
 import type { Counterpart } from "./counterpart.ts";
 import { CHAT } from "./telegram-server.ts";
 
 const WAIT_MS = 10_000;
+/** Longer than any listener of the tests takes to bring a reply. */
+const UNRECORDED_MS = 400;
 const SECRET = "hunter2hunter2hunter2";
 const HOSTILE = [
   "<!channel> <@U123> @everyone @here #123 </b><script>alert(1)</script> &amp; <b>",
@@ -52,6 +56,12 @@ export interface ChannelTraits {
   hasStatuses: boolean;
   /** A message that was sent stays as it is: only an outcome that its recipient does not know is a further one. */
   isFixed?: boolean;
+  /** Others may read along: the context of a question is not shown. */
+  isPublic?: boolean;
+  /** The service says when a message is gone. */
+  tellsOfDeletion?: boolean;
+  /** The service may bring the same act again. */
+  mayRepeat?: boolean;
 }
 
 /** The cases that every channel passes, against a service on loopback that rejects what the real one would. */
@@ -81,7 +91,9 @@ export function channelSuite(
     });
 
     async function aScene(over: Partial<Rules> = {}, store?: Scene["store"]) {
-      const rules = { reach: [service.reach], personChannel: provesPeople, ...over };
+      // Answers count at once: the clock of a scene stands still.
+      const undoMs = { ...DEFAULT_RULES.undoMs, slack: 0 };
+      const rules = { reach: [service.reach], personChannel: provesPeople, undoMs, ...over };
       const made = new Scene({
         rules,
         openChannel: () => Promise.resolve(service.channel),
@@ -137,9 +149,46 @@ export function channelSuite(
     test("a question is asked, with its options, deadline and run", async () => {
       await asked();
       const text = await shownText();
-      for (const part of ["Redis or Memcached?", "A) Redis", "B) Memcached", "By 2026-01-02 12:00 UTC", "#1"])
-        expect(text).toContain(part);
+      for (const part of ["Redis or Memcached?", "A) Redis", "B) Memcached", "#1"]) expect(text).toContain(part);
+      expect(text).toMatch(/\bby 2026-01-02 12:00 UTC/i);
       expect(service.shown()).toHaveLength(1);
+    });
+
+    test("at least forty cases apply to this channel", ({ task }) => {
+      const cases = task.suite?.tasks.filter(({ mode }) => mode !== "skip") ?? [];
+      expect(cases.length).toBeGreaterThan(40);
+    });
+
+    test("what an option means, and which is recommended, is shown", async () => {
+      const options = [{ label: "Redis", description: "one more service", recommended: true }, { label: "Memcached" }];
+      await asked({ options });
+      const text = await shownText();
+      expect(text).toMatch(/A\) Redis \(recommended\)/);
+      expect(text).toContain("one more service");
+    });
+
+    test("an approval shows what it allows, character by character", async () => {
+      const command = "rm -r build/out-1 # 7 files";
+      await asked({ kind: "approval", tool: { name: "Bash", input: { command } } });
+      expect(await shownText()).toContain(command);
+    });
+
+    test("a question that is answered before its message could leave disturbs nobody", async () => {
+      const { question } = await scene.ask();
+      await scene.engine.answer(question.id, said("1"), ADA);
+      await scene.pass(0);
+      expect(service.traffic.requests()).toBe(0);
+      expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "skipped" }]);
+    });
+
+    test("without a public address no link to a page leaves", async () => {
+      const { id } = await asked();
+      expect(service.traffic.everythingSent()).not.toContain(`/q/${id}`);
+    });
+
+    test.runIf(traits.isPublic)("the context of a question stays out of a channel that others may read", async () => {
+      await asked({ context: "The customer is Example Corporation." });
+      expect(service.traffic.everythingSent()).not.toContain("Example Corporation");
     });
 
     test("a question in one's own words is asked", async () => {
@@ -172,7 +221,7 @@ export function channelSuite(
     test("escalated, the message shows it or stays as it is, and can still be answered", async () => {
       const { id } = await asked({ on_timeout: { type: "escalate", steps: [{ after: "1h", to: ["lena"] }] } });
       await scene.engine.escalate(id, ADA);
-      if (!traits.isFixed) expect(await shownText()).toContain("By 2026-01-01 13:00 UTC");
+      if (!traits.isFixed) expect(await shownText()).toMatch(/\bby 2026-01-01 13:00 UTC/i);
       expect(service.shown()).toHaveLength(1);
     });
 
@@ -180,7 +229,7 @@ export function channelSuite(
       const { id } = await asked();
       await scene.engine.extend(id, HOUR_MS, ADA);
       if (traits.isFixed) return expectNothingMore();
-      expect(await shownText()).toContain("By 2026-01-02 13:00 UTC");
+      expect(await shownText()).toMatch(/\bby 2026-01-02 13:00 UTC/i);
     });
 
     test("claimed and released, there is still one message", async () => {
@@ -246,6 +295,14 @@ export function channelSuite(
       await scene.pass(4 * HOUR_MS);
       expect(service.traffic.requests()).toBe(claimed);
       expect(claimed).toBeLessThanOrEqual(count + 1);
+    });
+
+    test("after a reminder the message of the question still shows the outcome", async () => {
+      const { id } = await asked({ timeout: "10h" });
+      await scene.pass(5 * HOUR_MS);
+      await scene.engine.answer(id, said("2"), ADA);
+      expect(await shownText()).toContain("Answered by ada (cli): Memcached");
+      expect(service.shown()).toHaveLength(1);
     });
 
     test.runIf(traits.hasStatuses)("429 with Retry-After waits as long as it says", async () => {
@@ -351,6 +408,27 @@ export function channelSuite(
       expect(labels().filter((label) => label.includes("Allow"))).toEqual([]);
     });
 
+    test("high risk names a way that is open: not the terminal where somebody has to be known", async () => {
+      scene = await aScene({ personChannel: true });
+      const { id } = await asked({ risk: "high" });
+      if (!provesPeople) expect(await shownText()).not.toContain(`askd answer ${shortId(id)}`);
+      const { id: other } = await asked({ kind: "approval", tool: { name: "Bash", input: { command: "rm -rf /" } } });
+      await scene.engine.answer(other, said("deny"), ADA);
+      expect(await statusOf(other)).toBe("answered");
+    });
+
+    test("a channel that sends to people can send them a note", async () => {
+      const { channel, reach, person, traffic } = service;
+      if (!reach.isPersonal) return;
+      const address = findAddress(
+        { id: "mika", version: 0, groups: [], telegram: String(CHAT), ...person },
+        reach.name,
+      );
+      const note = channel.note?.("Nothing was sent since 12:00", { address });
+      expect(note && (await channel.send(note))).toMatchObject({ ok: true });
+      expect(traffic.everythingSent()).toContain("Nothing was sent since 12:00");
+    });
+
     test("everything that was done is in the trail and verifies", async () => {
       const { id } = await asked();
       await scene.engine.answer(id, said("1"), ADA);
@@ -384,12 +462,26 @@ export function channelSuite(
         await expect.poll(shownText, { timeout: WAIT_MS }).toContain("Answered by mika");
       });
 
+      test("an approval is given for the rest of the run there", async () => {
+        listen();
+        const tool = { name: "Bash", input: { command: "npm test -- cache" } };
+        const { id } = await asked({ kind: "approval", tool, risk: "medium" });
+        const label = labels().find((each) => /^[A-Z]+\) Allow exactly/.test(each)) ?? "";
+        expect(label).not.toBe("");
+        await press(label);
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+        expect((await scene.engine.read(id)).question).toMatchObject({
+          answer: { items: { "1": { values: ["allow-run"] } } },
+        });
+      });
+
       test("the same act delivered again counts once and is not responded to", async () => {
         listen();
         const { id } = await asked();
         await press("B)");
         await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
-        await service.repeat?.();
+        if (traits.mayRepeat) await service.repeat?.();
+        expect(service.repeat === undefined).toBe(!traits.mayRepeat);
         await settle();
         const events = await chainOf(id);
         expect(events.filter((type) => type === "question.answered")).toHaveLength(1);
@@ -415,9 +507,23 @@ export function channelSuite(
         listen();
         const { id } = await asked();
         await service.forge?.();
+        expect(service.forge).toBeDefined();
         await settle();
         expect(await statusOf(id)).toBe("pending");
         expect(service.responses()).toEqual([]);
+      });
+
+      test("the channel says at once that it can be read, before any reply", async () => {
+        // What only its own process hears is told of by sending.
+        if (service.channel.isHeard) return expect(service.channel.listen).toBeDefined();
+        const stop = new AbortController();
+        const batches = service.channel.listen?.(undefined, stop.signal, () => Promise.resolve([]));
+        const reading = batches?.[Symbol.asyncIterator]();
+        const { value } = (await reading?.next()) ?? {};
+        expect(value).toMatchObject({ replies: [], pairings: [] });
+        expect(value?.trouble).toBeUndefined();
+        stop.abort();
+        await reading?.next().catch(() => undefined); // aborted
       });
 
       test("replies that came while nobody listened are read later", async () => {
@@ -522,6 +628,34 @@ export function channelSuite(
         });
       });
 
+      test.runIf(provesPeople)(
+        "an approval of high risk that is not wholly shown is allowed there with the code from where it is",
+        async () => {
+          listen();
+          const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+          const tool = { name: "Bash", input: { command: `rm -rf / ${secret}` } };
+          const { id } = await asked({ kind: "approval", tool, risk: "high" });
+          await service.say?.("Allow");
+          await expect.poll(() => service.responses().join(), { timeout: WAIT_MS }).toMatch(/askd answer \S+ allow/);
+          const refused = await scene.engine
+            .answer(id, said("allow", { confirmed: true }), ADA)
+            .catch((error: unknown) => error as { hint: string });
+          expect(refused).toMatchObject({ code: "needs_person" });
+          const [words = ""] = /allow \w{6}$/.exec("hint" in refused ? refused.hint : "") ?? [];
+          await service.say?.("allow 000000");
+          await service.say?.(words);
+          await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+          expect((await scene.engine.read(id)).question).toMatchObject({
+            answer: { by: { id: "mika", strength: "person" }, items: { "1": { values: ["allow"] } } },
+          });
+          const types = await chainOf(id);
+          expect(types.filter((type) => /refused|answered/.test(type))).toEqual([
+            "question.refused",
+            "question.answered",
+          ]);
+        },
+      );
+
       test("several items and several options are answered in one reply", async () => {
         listen();
         for (const [index, words, values] of [
@@ -544,12 +678,27 @@ export function channelSuite(
         await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
       });
 
+      test("a reply that comes before its message is recorded counts", async () => {
+        const send = service.channel.send.bind(service.channel);
+        Object.assign(service.channel, {
+          send: async (wire: WireMessage) => {
+            const result = await send(wire);
+            await service.say?.("neither, use the file system");
+            await new Promise((resolve) => setTimeout(resolve, UNRECORDED_MS));
+            return result;
+          },
+        });
+        listen();
+        const { id } = await asked();
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
+      });
+
       test("an invalid reply gets one helpful response, and the question waits", async () => {
         listen();
         const { id } = await asked({ allow_text: false });
         await service.say?.("perhaps");
         await expect.poll(() => service.responses().length, { timeout: WAIT_MS }).toBe(1);
-        expect(service.responses()[0]).toContain("Reply with A, B");
+        expect(service.responses()[0]).toContain("Reply with A or B");
         expect(await statusOf(id)).toBe("pending");
       });
 
@@ -576,12 +725,22 @@ export function channelSuite(
         await service.say?.("you decide");
         await expect.poll(() => statusOf(first.id), { timeout: WAIT_MS }).toBe("answered");
         expect((await scene.engine.read(first.id)).question).toMatchObject({ answer: { outcome: "decide" } });
+        const second = await asked({
+          question: "Which port?",
+          options: ["80", "443"],
+          accepts: ["answer", "decide", "clarify"],
+        });
+        await service.say?.("? Which region?");
+        await expect.poll(() => statusOf(second.id), { timeout: WAIT_MS }).toBe("answered");
+        expect((await scene.engine.read(second.id)).question).toMatchObject({
+          answer: { outcome: "clarify", note: "Which region?" },
+        });
       });
 
-      test("a message that a person deleted is sent again while its question waits", async () => {
-        if (!service.deleteMessages) return;
+      test.runIf(traits.tellsOfDeletion)("a message that a person deleted is sent again", async () => {
         const { id } = await asked();
-        service.deleteMessages();
+        service.deleteMessages?.();
+        expect(service.shown()).toEqual([]);
         await scene.engine.extend(id, HOUR_MS, ADA);
         await scene.pass(0);
         await scene.pass(SECOND_MS);

@@ -9,7 +9,7 @@ import { DesktopCounterpart } from "./desktop-counterpart.ts";
 import { DesktopSession } from "./desktop-session.ts";
 import { OUTBOUND } from "./loopback-server.ts";
 
-const TRAITS = { strength: "local", hasWords: false, hasMentions: false, hasStatuses: false } as const;
+const TRAITS = { strength: "local", hasWords: false, hasMentions: false, hasStatuses: false, isPublic: true } as const;
 const LISTENING_MS = 3_000;
 const WAIT = { timeout: 10_000 };
 
@@ -116,6 +116,17 @@ describe("a notification on the desktop", () => {
     await expect.poll(() => session.taken().length, { timeout: 20_000 }).toBe(1);
     expect(session.taken()[0]?.actions).toHaveLength(3);
   }, 30_000);
+
+  test("a service that was restarted before anybody listened is noticed by the first who listens", async () => {
+    const { channel } = await asked();
+    await session.stopService();
+    await session.startService();
+    const listening = channel.listen?.(undefined, AbortSignal.timeout(5_000))[Symbol.asyncIterator]();
+    await expect(listening?.next()).rejects.toThrow("the notification service has ended");
+    // Once: what is shown from then on belongs to the service that runs.
+    const again = channel.listen?.(undefined, AbortSignal.timeout(500))[Symbol.asyncIterator]();
+    expect(await again?.next()).toMatchObject({ done: true });
+  });
 
   test("opens the card when it is clicked", async () => {
     const { scene, question } = await asked();

@@ -6,14 +6,17 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { emailChannel } from "../../src/channels/email/email.ts";
 import type { QuestionId } from "../../src/core/id.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
+import { AGENT } from "../builders.ts";
 import { BuiltScene } from "../built.ts";
+import { PageVisit } from "../page-visit.ts";
 import { Scene } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { OUTBOUND } from "./loopback-server.ts";
 import { MailCounterpart, stopSharedMailServer } from "./mail-counterpart.ts";
 import { AUTHSERV, DOMAIN, PASSWORD } from "./mail-server.ts";
 
-const TRAITS = { strength: "person", hasWords: true, hasMentions: false, hasStatuses: true, isFixed: true } as const;
+const ABLE = { hasMentions: false, hasStatuses: true, isFixed: true, mayRepeat: true };
+const TRAITS = { strength: "person", hasWords: true, ...ABLE } as const;
 const WAIT = { timeout: 30_000, interval: 50 };
 
 afterAll(stopSharedMailServer);
@@ -96,6 +99,75 @@ test("a mail that comes back marks its delivery as failed, with the reason and w
   const { run } = await scene.engine.read(id);
   const events = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
   expect(events.filter((type) => type === "question.delivery_failed")).toHaveLength(1);
+});
+
+/** The mails of the person, oldest first, once there are this many. */
+async function mailsOf({ server, mika }: MailCounterpart, count: number) {
+  await expect.poll(() => server.mails(mika).length, WAIT).toBe(count);
+  return Promise.all(server.mails(mika).map((source) => PostalMime.parse(source)));
+}
+
+test("the questions of one run are one thread, and those of another run are another", async () => {
+  const service = await aMailbox();
+  const scene = await aScene(service);
+  const first = await scene.ask();
+  await scene.pass(0);
+  await scene.engine.cancel(first.question.id, { resume: "try again" }, SYSTEM);
+  await scene.engine.ask(scene.input({ question: "Which port?" }), AGENT, { runId: first.run.id });
+  await scene.pass(0);
+  await ask(scene, { question: "Which region?" });
+  const mails = await mailsOf(service, 4);
+  const threads = new Map<string, string[]>();
+  for (const { subject = "", references = "", inReplyTo } of mails) {
+    const [root = ""] = references.split(" ");
+    threads.set(root, [...(threads.get(root) ?? []), subject]);
+    expect(references).toContain(inReplyTo);
+  }
+  expect([...threads.values()].map((subjects) => subjects.length)).toEqual([3, 1]);
+});
+
+test("a provider without tagged addresses: the reply goes to the plain address and is found by the mail it answers", async () => {
+  const service = await aMailbox();
+  const channel = emailChannel({ ...service.settings(), hasTags: false }, OUTBOUND);
+  const scene = await aScene(service, channel);
+  void scene.engine.work();
+  const first = await ask(scene);
+  const second = await ask(scene, { question: "Which port?", options: ["80", "443"] });
+  const [cache, port] = await mailsOf(service, 2);
+  expect([cache?.replyTo, port?.replyTo]).toEqual([undefined, undefined]);
+  await service.reply({ email: port! }, "B");
+  await expect.poll(answerOf(scene, second), WAIT).toBe("443");
+  expect(await answerOf(scene, first)()).toBe("pending");
+  await service.reply({ email: cache! }, "A");
+  await expect.poll(answerOf(scene, first), WAIT).toBe("Redis");
+  expect((await scene.engine.read(first)).question).toMatchObject({
+    answer: { by: { id: "mika", strength: "person" } },
+  });
+});
+
+test("following a link of a mail changes nothing, signed in or not, whatever else the address says", async () => {
+  const service = await aMailbox();
+  const publicUrl = "https://askd.example.com";
+  const rules = { reach: [service.reach], personChannel: true, publicUrl };
+  const scene = new Scene({ rules, openChannel: () => Promise.resolve(service.channel) });
+  await scene.engine.putPerson({ id: "mika", version: 0, groups: [], ...service.person }, SYSTEM);
+  const visit = await PageVisit.start({}, {}, scene);
+  onTestFinished(() => visit.stop());
+  const id = await ask(scene);
+  const [mail] = await mailsOf(service, 1);
+  const links = [...`${mail?.text} ${mail?.html}`.matchAll(/https:\/\/askd\.example\.com(\/[^\s"<>]*)/g)].map(
+    ([, path]) => path!,
+  );
+  expect(links.length).toBeGreaterThan(0);
+  const version = (await scene.engine.read(id)).question.version;
+  for (const path of new Set(links))
+    for (const wish of ["", "?choose=Redis", "?do=answer&i.0=0", "/answer?do=answer&i.0=0"]) {
+      await visit.open(`${path}${wish}`);
+      await visit.at.send("GET", `${path}${wish}`, {
+        headers: { accept: "text/html", "user-agent": "a mail scanner" },
+      });
+    }
+  expect((await scene.engine.read(id)).question).toMatchObject({ status: "pending", version });
 });
 
 test("the mail server restarts, and replies before, meanwhile and after it are taken once", async () => {

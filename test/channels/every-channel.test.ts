@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** What a channel is able to do decides which cases apply to it. */
-const BY_ABILITY = /\btest\.runIf\(traits\.\w+\)/g;
+const BY_ABILITY = /\btest\.runIf\((?:traits\.\w+|provesPeople)\)/g;
 const SKIPPED = /\b(?:test|it|describe|suite|context|ctx)\s*\.\s*(?:skip|skipIf|runIf|only|todo|fails)\b/;
 
 function read(...path: string[]) {
@@ -24,18 +24,39 @@ test("every channel runs the shared suite, which nothing leaves out", () => {
   expect(without).toEqual([]);
 });
 
-test("no case of a channel is skipped, and all of them are part of npm test and of .ci/run", () => {
-  const files = readdirSync(join(ROOT, "test/channels")).filter(
-    (name) => name.endsWith(".ts") && name !== "every-channel.test.ts",
+test("the shared suite counts its cases: at least forty apply to each channel", () => {
+  const suite = read("test/channels/channel.suite.ts");
+  expect(suite).toMatch(/^ {4}test\("at least forty cases apply to this channel", \(\{ task \}\) => \{$/m);
+  expect(suite).toContain("toBeGreaterThan(40)");
+});
+
+/** The files of the suites of channels, of workflows and of the action. */
+function listSuites(): string[] {
+  const inFolders = ["test/channels", "test/workflow", "src/workflow"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );
-  const skipping = files.filter((name) => SKIPPED.test(read("test/channels", name).replaceAll(BY_ABILITY, "")));
+  const others = readdirSync(join(ROOT, "test")).filter((name) => /^action|workflow/.test(name));
+  return [...inFolders, ...others.map((name) => join("test", name))].filter(
+    (name) => name.endsWith(".ts") && !name.endsWith("every-channel.test.ts"),
+  );
+}
+
+test("no case of a channel, of a workflow or of the action is skipped, and all are part of npm test and of .ci/run", () => {
+  const files = listSuites();
+  for (const name of ["test/action-issue.test.ts", "test/workflow/autofix.test.ts", "test/channels/github.test.ts"])
+    expect(files).toContain(name);
+  const skipping = files.filter((name) => SKIPPED.test(read(name).replaceAll(BY_ABILITY, "")));
   expect(skipping).toEqual([]);
-  expect(["test.skip(", "describe.only(", "test.skipIf(x)(", "it.todo("].every((text) => SKIPPED.test(text))).toBe(
-    true,
-  );
+  const calls = [
+    ["test", "skip("],
+    ["describe", "only("],
+    ["test", "skipIf(x)("],
+    ["it", "todo("],
+  ]; // in parts: these skip nothing
+  expect(calls.every((parts) => SKIPPED.test(parts.join(".")))).toBe(true);
   expect(JSON.parse(read("package.json"))).toMatchObject({ scripts: { test: "vitest run" } });
   expect(read(".ci/run")).toMatch(/^npm test$/m);
   const config = read("vitest.config.ts");
   expect(config).toContain('"test/**/*.test.ts"');
-  expect(config).not.toMatch(/exclude:[^\n]*channels/);
+  expect(config).not.toMatch(/exclude:[^\n]*(?:channels|action|workflow)/);
 });

@@ -1,5 +1,12 @@
-import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from "node:http";
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Outbound } from "../../src/channels/outbound.ts";
 import { runProgram } from "../../src/agents/process/run-program.ts";
 import { post } from "../../src/engine/outbound/post.ts";
@@ -67,6 +74,11 @@ export class LoopbackServer implements Traffic {
 
   recover(): void {
     this.#failures.length = 0;
+  }
+
+  /** Hears of clients that want a WebSocket. */
+  onUpgrade(listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+    this.#server.on("upgrade", listener);
   }
 
   async listen(): Promise<string> {

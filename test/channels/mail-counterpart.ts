@@ -3,10 +3,10 @@ import { type AddressInfo, type Server, connect, createServer } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { emailChannel } from "../../src/channels/email/email.ts";
 import type { Channel, ChannelResult } from "../../src/core/channel/channel.ts";
-import type { EmailSettings, MailServerSettings } from "../../src/core/channel/channel-settings.ts";
+import type { EmailSettings } from "../../src/core/channel/channel-settings.ts";
 import type { Counterpart, PlannedFailure, ShownMessage, Traffic } from "./counterpart.ts";
 import { OUTBOUND } from "./loopback-server.ts";
-import { AUTHSERV, DOMAIN, MailServer, PASSWORD } from "./mail-server.ts";
+import { AUTHSERV, DOMAIN, MailServer, PASSWORD, mailSettings } from "./mail-server.ts";
 
 const ARRIVAL_MS = 15_000;
 const TOKEN = /<q\.([0-9a-f]{32})(?:\.([\w-]+))?@/;
@@ -64,23 +64,7 @@ export class MailCounterpart implements Counterpart {
 
   settings(password = PASSWORD): EmailSettings {
     const { ca, ports } = this.server;
-    const at = (port: number, tls: MailServerSettings["tls"]): MailServerSettings => ({
-      host: "127.0.0.1",
-      port,
-      tls,
-      user: this.answers,
-      readPassword: () => password,
-      readCa: () => ca,
-    });
-    return {
-      from: `${this.answers}@${DOMAIN}`,
-      to: [],
-      smtp: at(this.#gate.port, "starttls"),
-      imap: at(ports.imap, "implicit"),
-      authserv: AUTHSERV,
-      removesForgedResults: false,
-      hasTags: true,
-    };
+    return mailSettings({ user: this.answers, ca, ports: { ...ports, submission: this.#gate.port } }, password);
   }
 
   get traffic(): Traffic {
@@ -169,7 +153,7 @@ export class MailCounterpart implements Counterpart {
   /** Replies as a mail program does: above the quoted mail, in the same thread. */
   async reply({ email }: Pick<ReceivedMail, "email">, text: string): Promise<void> {
     this.#count += 1;
-    const to = email.replyTo?.[0]?.address ?? "";
+    const to = email.replyTo?.[0]?.address ?? email.from?.address ?? "";
     const quoted = (email.text ?? "").split("\n").map((line) => `> ${line}`);
     const raw = [
       `From: Mika Lind <${this.mika}@${DOMAIN}>`,
@@ -196,7 +180,7 @@ export class MailCounterpart implements Counterpart {
     const text = mail.email.text ?? "";
     const how = /^.*\breply with (?!all).*$/im.exec(text)?.[0] ?? "";
     if (how.includes("(several")) return [];
-    const keys = new Set(/reply with ([A-Z, ]+?)(?:,? or|\.| to)/i.exec(how)?.[1]?.split(/, ?/) ?? []);
+    const keys = new Set(/eply with ([A-Z]+(?:(?:, | or )[A-Z]+)*)(?![a-z])/.exec(how)?.[1]?.split(/, | or /) ?? []);
     return [...text.matchAll(/^([A-Z]+)\) .*$/gm)]
       .filter(([, key = ""]) => keys.has(key))
       .map(([label, key = ""]) => ({ label, press: () => this.reply(mail, key) }));
@@ -214,6 +198,15 @@ export class MailCounterpart implements Counterpart {
       remind: async (...args) => arrived(await channel.remind(...args)),
       respond: async (...args) => arrived((await channel.respond?.(...args)) ?? { ok: true }),
     };
+  }
+
+  /** Reads the mails of the person that came since the last look, for a channel in another process. */
+  async look(): Promise<void> {
+    for (const source of this.server.mails(this.mika)) {
+      const id = /^Message-ID:\s+(<[^>]+>)/m.exec(source)?.[1];
+      const isKnown = this.#received.some((mail) => mail.source === source);
+      if (id !== undefined && !isKnown) await this.#keep(source, id);
+    }
   }
 
   async #receive(id: string) {
@@ -239,13 +232,16 @@ export class MailCounterpart implements Counterpart {
 function faultsOf(source: string, { replyTo, html = "" }: Email, token: string): string[] {
   const head = source.slice(0, source.indexOf("\n\n"));
   const address = replyTo?.[0]?.address ?? "";
+  const isNote = /^Message-ID: <[^>]*\.note@/im.test(head);
   return [
     ...(source.split("\n").some((line) => line.length > 998) ? ["a line is too long"] : []),
     ...(/[^\x20-\x7e\r\n\t]/.test(head) ? ["a header is not ASCII"] : []),
     ...(/^Auto-Submitted: auto-/m.test(head) ? [] : ["it does not say that it is automatic"]),
-    ...(/^References: /m.test(head) ? [] : ["it belongs to no thread"]),
+    ...(isNote || /^References: /m.test(head) ? [] : ["it belongs to no thread"]),
     ...(token.length === 32 ? [] : ["its id has no token"]),
-    ...(address.includes(`+${token}@`) && address.split("@")[0]!.length <= 64 ? [] : ["its reply address is wrong"]),
+    ...(isNote || (address.includes(`+${token}@`) && address.split("@")[0]!.length <= 64)
+      ? []
+      : ["its reply address is wrong"]),
     ...(/src=|url\(|<script|<img|http-equiv/i.test(html) ? ["its HTML loads something"] : []),
     ...(source.indexOf("text/html") >= 0 && source.indexOf("text/html") < source.indexOf("text/plain")
       ? ["plain text is not first"]

@@ -15,6 +15,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
+import type { EmailSettings, MailServerSettings } from "../../src/core/channel/channel-settings.ts";
 import { ownCertificate } from "../certificate.ts";
 import { ensureProgram } from "../debian.ts";
 
@@ -32,11 +33,14 @@ export class MailServer {
   readonly dir: string;
   readonly ca: string;
   readonly ports: { submission: number; mx: number; imap: number };
+  readonly #sources = new Map<string, string>();
 
   /** Starts both programs; throws if they cannot be had or do not start. */
   static async start(): Promise<MailServer> {
     ensureProgram("postfix");
-    ensureProgram("dovecot", "dovecot-imapd dovecot-lmtpd");
+    // A machine may have one of its parts without the others.
+    ensureProgram("/usr/lib/dovecot/imap", "dovecot-imapd");
+    ensureProgram("/usr/lib/dovecot/lmtp", "dovecot-lmtpd");
     const [submission, mx, imap] = await Promise.all([freePort(), freePort(), freePort()]);
     const server = new MailServer({ submission, mx, imap });
     server.startDovecot();
@@ -93,7 +97,23 @@ export class MailServer {
     const files = folders.flatMap((folder) => listFiles(folder).map((file) => ({ folder, file })));
     return files
       .sort((one, other) => order(one.file) - order(other.file))
-      .map(({ folder, file }) => readFileSync(join(folder, file), "utf8"));
+      .map(({ folder, file }) => this.#read(folder, file));
+  }
+
+  /** A mail does not change; its file gets another name when it is read. */
+  #read(folder: string, file: string): string {
+    const name = file.split(":")[0] ?? file;
+    const source = this.#sources.get(name) ?? readFileSync(join(folder, file), "utf8");
+    this.#sources.set(name, source);
+    return source;
+  }
+
+  /** Says whether every mail that was taken is in its mailbox. */
+  isQueueEmpty(): boolean {
+    return ["maildrop", "incoming", "active", "deferred"].every((name) => {
+      const folder = join(this.dir, "queue", name);
+      return readdirSync(folder, { recursive: true, withFileTypes: true }).every((entry) => !entry.isFile());
+    });
   }
 
   /** Forgets the uids of a mailbox: the server gives new ones, and a new UIDVALIDITY. */
@@ -119,6 +139,30 @@ export class MailServer {
     const log = logs.map((name) => readFileSync(join(this.dir, name), "utf8").slice(-500)).join("\n");
     throw new Error(`${program} ended with ${status}: ${log} (the tests of mail need root)`);
   }
+}
+
+/** The settings of askd for a mailbox of such a server. */
+export function mailSettings(
+  { user, ports, ca }: { user: string; ports: { submission: number; imap: number }; ca: string },
+  password: string = PASSWORD,
+): EmailSettings & { imap: MailServerSettings } {
+  const at = (port: number, tls: MailServerSettings["tls"]): MailServerSettings => ({
+    host: "127.0.0.1",
+    port,
+    tls,
+    user,
+    readPassword: () => password,
+    readCa: () => ca,
+  });
+  return {
+    from: `${user}@${DOMAIN}`,
+    to: [],
+    smtp: at(ports.submission, "starttls"),
+    imap: at(ports.imap, "implicit"),
+    authserv: AUTHSERV,
+    removesForgedResults: false,
+    hasTags: true,
+  };
 }
 
 function listFiles(folder: string): string[] {

@@ -5,7 +5,8 @@ import { Scene, said } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { NtfyServer } from "./ntfy-server.ts";
 
-const TRAITS = { strength: "bearer", hasWords: false, hasMentions: false, hasStatuses: true } as const;
+const ABLE = { hasMentions: false, hasStatuses: true, isPublic: true, mayRepeat: true };
+const TRAITS = { strength: "bearer", hasWords: false, ...ABLE } as const;
 
 channelSuite("ntfy", TRAITS, () => NtfyServer.start());
 

@@ -4,7 +4,8 @@ import { type Twin, clockedTwin, postgresTwin } from "../proof/twin.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { TelegramServer } from "./telegram-server.ts";
 
-const TRAITS = { strength: "person", hasWords: true, hasMentions: true, hasStatuses: true } as const;
+const ABLE = { hasMentions: true, hasStatuses: true, tellsOfDeletion: true, mayRepeat: true };
+const TRAITS = { strength: "person", hasWords: true, ...ABLE } as const;
 let twin: Twin;
 
 beforeAll(async () => {

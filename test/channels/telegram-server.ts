@@ -49,6 +49,8 @@ export class TelegramServer implements Counterpart {
   readonly channel;
   readonly messages = new Map<number, Message>();
   readonly notices: string[] = [];
+  /** How many presses are no longer shown as under way. */
+  acknowledged = 0;
   readonly traffic: LoopbackServer;
   readonly #base: string;
   #updates: Array<Record<string, unknown>> = [];
@@ -102,8 +104,11 @@ export class TelegramServer implements Counterpart {
     this.messages.clear();
   }
 
-  async say(text: string, from = CHAT): Promise<void> {
-    const asked = [...this.messages.values()].findLast(({ isResponse }) => !isResponse);
+  async say(
+    text: string,
+    from = CHAT,
+    asked = [...this.messages.values()].findLast(({ isResponse }) => !isResponse),
+  ): Promise<void> {
     const person = { id: from, is_bot: false, first_name: "Mika" };
     const message = {
       message_id: (this.#messageId += 1),
@@ -184,11 +189,12 @@ export class TelegramServer implements Counterpart {
       case "deleteWebhook":
         return reply(true);
       case "getUpdates":
-        return this.#poll(Number(args["offset"]), request, response);
+        return this.#poll({ offset: Number(args["offset"]), timeoutS: Number(args["timeout"]) }, request, response);
       case "answerCallbackQuery": {
         const { text = "" } = METHODS.answerCallbackQuery.parse(args);
         if (Array.from(text).length > 200) return wrong("MESSAGE_TOO_LONG");
-        this.notices.push(text);
+        if (text !== "") this.notices.push(text);
+        this.acknowledged += 1;
         return reply(true);
       }
       default:
@@ -232,7 +238,11 @@ export class TelegramServer implements Counterpart {
     return say.reply({ message_id: id, chat: { id: CHAT, type: "private" }, date: 1, text });
   }
 
-  async #poll(offset: number, { gone }: LoopbackRequest, response: ServerResponse) {
+  async #poll(
+    { offset, timeoutS }: { offset: number; timeoutS: number },
+    { gone }: LoopbackRequest,
+    response: ServerResponse,
+  ) {
     if (this.#polls > 0) {
       return sendJson(response, 409, {
         ok: false,
@@ -244,7 +254,7 @@ export class TelegramServer implements Counterpart {
     this.#polls += 1;
     // Only the offset of a request confirms updates: a reply that is lost brings them again.
     this.#updates = this.#updates.filter((update) => Number(update["update_id"]) >= offset);
-    if (this.#updates.length + this.#again.length === 0) {
+    if (timeoutS > 0 && this.#updates.length + this.#again.length === 0) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         gone.addEventListener("abort", () => resolve(), { once: true });

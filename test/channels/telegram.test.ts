@@ -1,10 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
+import { HOUR_MS } from "../../src/core/instant.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
-import { Scene } from "../scene.ts";
+import { ADA } from "../builders.ts";
+import { ROOMY, Scene, said } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
+import { MIKA, SlackServer } from "./slack-server.ts";
 import { CHAT, TelegramServer } from "./telegram-server.ts";
 
-const TRAITS = { strength: "person", hasWords: true, hasMentions: true, hasStatuses: true } as const;
+const ABLE = { hasMentions: true, hasStatuses: true, tellsOfDeletion: true, mayRepeat: true };
+const TRAITS = { strength: "person", hasWords: true, ...ABLE } as const;
 
 const WAIT = { timeout: 10_000 };
 
@@ -44,6 +48,50 @@ test("questions that waited before anybody was paired come after pairing, and hi
   expect((await scene.engine.verify()).problems).toEqual([]);
 });
 
+test("a vote in one channel shows in the other, and a veto in the other closes the message in both", async () => {
+  const [telegram, slack] = [await TelegramServer.start(), await SlackServer.start()];
+  const scene = new Scene({
+    rules: {
+      reach: [telegram.reach, slack.reach],
+      personChannel: true,
+      undoMs: { ...ROOMY.undoMs, slack: 0 },
+    },
+    openChannel: (name) => Promise.resolve(name === "slack" ? slack.channel : telegram.channel),
+  });
+  onTestFinished(async () => {
+    await scene.engine.stop();
+    for (const service of [telegram, slack]) {
+      await service.close();
+      expect(service.traffic.problems).toEqual([]);
+    }
+  });
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], slack: MIKA }, SYSTEM);
+  await pair(scene, telegram);
+  await expect.poll(() => telegram.responses().length, WAIT).toBe(1);
+  const tool = { name: "Bash", input: { command: "make deploy" } };
+  const { question } = await scene.ask({
+    kind: "approval",
+    tool,
+    approvals: { need: 2, from: ["mika", "lena"], veto: true },
+  });
+  const texts = () => [telegram, slack].map((service) => service.shown().at(-1)?.text ?? "");
+  const press = (service: TelegramServer | SlackServer, label: RegExp) =>
+    service
+      .shown()
+      .at(-1)
+      ?.buttons.find((button) => label.test(button.label))
+      ?.press();
+  await expect.poll(() => texts().every((text) => text.includes("make deploy")), WAIT).toBe(true);
+  await press(telegram, /Allow/);
+  await expect.poll(() => texts().every((text) => text.includes("1 of 2")), WAIT).toBe(true);
+  await press(slack, /Deny/);
+  await expect
+    .poll(() => texts().every((text) => /Answered by .*lena.* \(Slack\): Deny \(veto\)/.test(text)), WAIT)
+    .toBe(true);
+  expect([telegram, slack].flatMap((service) => service.shown().at(-1)?.buttons)).toEqual([]);
+  expect((await scene.engine.read(question.id)).question.status).toBe("answered");
+});
+
 test("a tap and a reply that come again in another update count once, and nobody is told that they are late", async () => {
   const { service, scene } = await aScene();
   await pair(scene, service);
@@ -61,6 +109,32 @@ test("a tap and a reply that come again in another update count once, and nobody
   expect(service.responses()).toHaveLength(1);
 });
 
+test("every press is acknowledged, also a late one that was told before", async () => {
+  const { service, scene } = await aScene();
+  await scene.engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  const button = service.shown()[0]?.buttons[0];
+  await scene.engine.answer(question.id, said("2"), ADA);
+  for (let times = 0; times < 3; times += 1) await button?.press();
+  void scene.engine.work();
+  await expect.poll(() => service.acknowledged, WAIT).toBe(3);
+  expect(service.responses()).toHaveLength(1);
+});
+
+test("a reply to a reminder answers its question", async () => {
+  const { service, scene } = await aScene();
+  await scene.engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
+  const { question } = await scene.ask({ timeout: "10h" });
+  await scene.pass(0);
+  await scene.pass(5 * HOUR_MS);
+  const reminder = [...service.messages.values()].at(-1);
+  expect(reminder?.text).toContain("Reminder 1");
+  void scene.engine.work();
+  await service.say("B", CHAT, reminder);
+  await expect.poll(async () => (await scene.engine.read(question.id)).question.status, WAIT).toBe("answered");
+});
+
 test("a person reads and is answered in the language of their row", async () => {
   const { service, scene } = await aScene();
   await scene.engine.putPerson({ id: "mika", version: 0, groups: [], language: "de" }, SYSTEM);
@@ -70,11 +144,11 @@ test("a person reads and is answered in the language of their row", async () => 
   await expect.poll(() => service.shown().length, WAIT).toBe(1);
   const [shown] = service.shown();
   expect(shown?.text).toContain("A) Redis (empfohlen)");
-  expect(shown?.text).toContain("Tippen Sie, oder antworten Sie auf diese Nachricht mit A, B.");
+  expect(shown?.text).toContain("Tippen Sie, oder antworten Sie auf diese Nachricht mit A oder B.");
   expect(shown?.text).toContain("Hohes Risiko");
   expect(shown?.buttons.map(({ label }) => label)).toContain("Ich mache das");
   await service.say("vielleicht");
-  await expect.poll(() => service.responses().at(-1), WAIT).toContain("Antworten Sie mit A, B.");
+  await expect.poll(() => service.responses().at(-1), WAIT).toContain("Antworten Sie mit A oder B.");
   await service.say("Ich mache das");
   await expect.poll(() => service.shown()[0]?.text, WAIT).toContain("mika kümmert sich darum");
   await service.shown()[0]?.buttons[0]?.press();

@@ -49,6 +49,8 @@ export class WebhookServer implements Counterpart {
   readonly traffic: LoopbackServer;
   readonly #format: WebhookFormat;
   readonly #seen = new Map<string, string>();
+  /** The types of the standard webhooks, in the order in which they came. */
+  readonly types: string[] = [];
 
   static async start(format: WebhookFormat): Promise<WebhookServer> {
     const server = new LoopbackServer();
@@ -101,6 +103,7 @@ export class WebhookServer implements Counterpart {
     }
     new Webhook(SECRET).verify(text, headers);
     const { data, type } = Standard.parse(body);
+    this.types.push(type);
     if (type !== "question.reminded") this.#seen.set(data.question.id, data.text);
   }
 }

@@ -41,7 +41,7 @@ async function settle(program: keyof typeof TYPED, prompt: string): Promise<Task
   return {
     runId: "r_01jbz0000000000000000000rr",
     epoch: 1,
-    runDir,
+    startDir: runDir,
     dir,
     program: programFile(program),
     ...agent.parseArgs([...args, prompt]),
@@ -59,8 +59,8 @@ async function settle(program: keyof typeof TYPED, prompt: string): Promise<Task
 
 /** Runs a command to its end, its input and output being files, and reads what it wrote. */
 async function run(agent: Agent, task: Task, start: Start): Promise<OutputState & { exitCode: number | null }> {
-  for (const { name, text } of start.files) writeFileSync(join(task.runDir, name), text, { mode: 0o600 });
-  const [input, output, errors] = ["in", "out", "err"].map((name) => join(task.runDir, name)) as [
+  for (const { name, text } of start.files) writeFileSync(join(task.startDir, name), text, { mode: 0o600 });
+  const [input, output, errors] = ["in", "out", "err"].map((name) => join(task.startDir, name)) as [
     string,
     string,
     string,

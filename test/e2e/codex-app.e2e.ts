@@ -175,7 +175,7 @@ describe("Leave to run a command", () => {
     });
     expect(readFileSync(join(dir, "made.txt"), "utf8")).toBe("done\n");
     await until(number, "awaiting_input");
-    await stage.type("answer", String(number), "deny");
+    await stage.type("answer", (await stage.waiting()).id, "deny");
     await until(number, "completed");
   });
 });

@@ -32,7 +32,9 @@ export type Way = "stdio" | "http";
 
 /** The part of both official clients that tests use. */
 export interface AnyClient {
-  listTools(): Promise<{ tools: Array<{ name: string; annotations?: { readOnlyHint?: boolean } }> }>;
+  listTools(): Promise<{
+    tools: Array<{ name: string; description?: string; annotations?: { readOnlyHint?: boolean } }>;
+  }>;
   call(name: string, input?: Record<string, unknown>, options?: CallOptions): Promise<Called>;
   instructions(): string | undefined;
   close(): Promise<void>;

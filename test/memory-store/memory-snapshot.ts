@@ -82,6 +82,32 @@ export class MemorySnapshot implements StoreSnapshot {
     return pageAfter(this.#runs, limit, ({ id }) => id > after);
   }
 
+  async readRuns(ids: readonly string[]): Promise<StoredRun[]> {
+    return this.#runs.filter(({ id }) => ids.includes(id));
+  }
+
+  listDamagedPages() {
+    return []; // there is no archive in memory
+  }
+
+  async readLinesOf(id: string): Promise<StoredLine[]> {
+    return this.#lines.filter(({ runId }) => runId === id);
+  }
+
+  async listContents(after: string, limit: number): Promise<Array<{ hash: string; body: string }>> {
+    const rows = [...this.#contents].map(([hash, body]) => ({ hash, body }));
+    return pageAfter(
+      rows.sort((one, other) => compare(one.hash, other.hash)),
+      limit,
+      ({ hash }) => hash > after,
+    );
+  }
+
+  async listEntries(kind: string, after: string, limit: number): Promise<StoredEntry[]> {
+    const rows = this.#entries.filter((entry) => entry.kind === kind).sort((one, other) => compare(one.id, other.id));
+    return pageAfter(rows, limit, ({ id }) => id > after);
+  }
+
   async listQuestions(
     after: Pick<StoredQuestion, "runId" | "key"> | undefined,
     limit: number,

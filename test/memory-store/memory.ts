@@ -58,6 +58,10 @@ export class MemoryStore implements Store {
     return committed;
   }
 
+  replaceDamaged(): Promise<CommitResult> {
+    return Promise.reject(new Error("memory is never damaged"));
+  }
+
   async findRun(id: RunId): Promise<Run | undefined> {
     const row = this.#tables.run.get(id);
     return row && parseRun(row.body, row.number);
@@ -195,6 +199,11 @@ export class MemoryStore implements Store {
       .slice(0, limit);
   }
 
+  /** Memory is not worth saving. */
+  async archive(): Promise<number> {
+    return 0;
+  }
+
   async readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
     return read(new MemorySnapshot(this.#tables));
   }
@@ -226,6 +235,10 @@ export class MemoryStore implements Store {
   }
 
   async findDamage(): Promise<string[]> {
+    return [];
+  }
+
+  listUnreadable(): string[] {
     return [];
   }
 

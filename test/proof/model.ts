@@ -11,7 +11,7 @@ import { findBroken, type Kept, readAll } from "./promise.ts";
 import { type Step, steps } from "./step.ts";
 import { type Twin, twinEngine } from "./twin.ts";
 
-const RULES: Rules = { ...ROOMY, confidence: { act: 0.8, ask: 0.5 } };
+const RULES: Rules = { ...ROOMY, confidence: { act: 0.8, ask: 0.5, below: "block" } };
 
 /** A clock that several twins share. */
 export class SharedClock {

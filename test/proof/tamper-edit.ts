@@ -1,5 +1,7 @@
 import { chainHash } from "../../src/core/trail/event.ts";
 import { digestOf } from "../../src/core/trail/row-digest.ts";
+import { decodePage, encodePage } from "../../src/store/archive.ts";
+import type { StoredLine } from "../../src/store/snapshot.ts";
 
 type Value = string | number | bigint | null;
 export type EditedRow = Record<string, Value>;
@@ -7,7 +9,7 @@ export type EditedRow = Record<string, Value>;
 /** A store's database behind askd's back; every "?" stands for a value. */
 export interface Editor {
   all(sql: string, ...values: Value[]): Promise<EditedRow[]>;
-  run(sql: string, ...values: Value[]): Promise<void>;
+  run(sql: string, ...values: Array<Value | Uint8Array>): Promise<void>;
 }
 
 /** One way to change a store behind its back. Edits of one kind differ only in the row they change. */
@@ -27,6 +29,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   event: ["run_id", "n"],
   seal: ["n"],
   job: ["key"],
+  archive: [], // by its own edits
 };
 
 /** Leases and attempts, and places in an index of words: what is outside the promise. */
@@ -37,6 +40,7 @@ const OUTSIDE_COLUMNS: ReadonlySet<string> = new Set([
   "question.row",
   "event.xid",
   "event.seq",
+  "archive.page", // a number that rows point to: what counts is where it leads
 ]);
 const OUTSIDE_KINDS: ReadonlySet<Value> = new Set([
   "usage",
@@ -57,6 +61,8 @@ export async function listEdits(editor: Editor): Promise<Edit[]> {
   const edits: Edit[] = [];
   for (const [table, keys] of Object.entries(KEYS)) {
     for (const row of await editor.all(`select * from ${table}`)) {
+      if (table === "archive") edits.push(...archiveEdits(row));
+      if (table === "archive") continue;
       if (table === "entry" && OUTSIDE_KINDS.has(row["kind"] ?? null)) continue;
       edits.push(...editsOf({ table, keys, row }));
     }
@@ -76,7 +82,10 @@ function editsOf(place: Place): Edit[] {
   for (const [column, value] of Object.entries(row)) {
     if (OUTSIDE_COLUMNS.has(`${table}.${column}`)) continue;
     if (row["kind"] === "delivery" && column === "version") continue;
-    if (column !== "body") edits.push(put(place, column, changed(value), column));
+    const isPointer = column === "body" && String(value).startsWith("@");
+    if (isPointer) edits.push(put(place, column, value === "@1" ? "@2" : "@1", "pointer"));
+    if (column !== "body" || isPointer)
+      edits.push(put(place, column, changed(value), `${column}${isPointer ? " pointer" : ""}`));
     else edits.push(...bodyEdits(place, String(value)));
   }
   // Whoever has work to do arranges for seals again, so a job that is gone is no loss.
@@ -143,7 +152,7 @@ function kindOf({ table, row }: Place): string {
   return `${table} ${state}`;
 }
 
-function put(place: Place, column: string, value: Value, what: string): Edit {
+function put(place: Place, column: string, value: Value | Uint8Array, what: string): Edit {
   const [condition, values] = where(place);
   return {
     name: `${nameOf(place)}: ${what} changed`,
@@ -180,9 +189,58 @@ function copy(place: Place): Edit {
   };
 }
 
+/** Edits of a page of the archive: of its columns, its bytes, and of every line and text in it. */
+function archiveEdits(row: EditedRow): Edit[] {
+  const keys = "last" in row ? ["last"] : ["page"];
+  const place: Place = { table: "archive", keys, row };
+  const bytes = row["body"] as unknown as Uint8Array; // the only column of that type
+  const { lines, texts } = decodePage(bytes);
+  const named = [...texts].map(([id, body]) => ({ id, body }));
+  const owner = lines.at(-1)?.runId ?? "";
+  const columns = Object.keys(row).filter((column) => column.startsWith("last"));
+  const pack = (changedLines: readonly StoredLine[], changedTexts: typeof named) =>
+    encodePage(changedLines, new Map([[owner, changedTexts]]));
+  const edited = (body: string) => `${body.slice(0, -1)},"added":true}`;
+  return [
+    ...columns.map((column) => put(place, column, changed(row[column]), column)),
+    remove(place),
+    ...(keys[0] === "last" ? [copy(place)] : []),
+    put(place, "body", Buffer.concat([bytes, Buffer.of(0)]), "body, longer"),
+    put(place, "body", bytes.subarray(0, -9), "body, shorter"),
+    put(place, "body", Buffer.of(2, ...bytes.subarray(1)), "body, format"),
+    put(place, "body", pack(lines.slice(1), named), "first line"),
+    put(place, "body", pack(lines.slice(0, -1), named), "last line"),
+    ...lines.flatMap((line, index) => [
+      put(place, "body", pack(lines.with(index, { ...line, body: edited(line.body) }), named), "body of a line"),
+      put(
+        place,
+        "body",
+        pack(lines.with(index, { ...line, hash: changed(line.hash) as string }), named),
+        "hash of a line",
+      ),
+      put(place, "body", pack(lines.with(index, { ...line, n: line.n + 1 }), named), "number of a line"),
+      put(
+        place,
+        "body",
+        pack(lines.with(index, { ...line, runId: changed(line.runId) as string }), named),
+        "run of a line",
+      ),
+    ]),
+    ...named.flatMap((text, index) => [
+      put(
+        place,
+        "body",
+        pack(lines, named.with(index, { ...text, body: edited(text.body) })),
+        `text ${text.id.slice(0, 2)}`,
+      ),
+      put(place, "body", pack(lines, named.toSpliced(index, 1)), `text ${text.id.slice(0, 2)} removed`),
+    ]),
+  ];
+}
+
 /** Edits of several rows that fit each other, as somebody would make who knows how the store is built. */
 async function listForgeries(editor: Editor): Promise<Edit[]> {
-  const questions = await editor.all("select id, run_id, status, body from question");
+  const questions = await editor.all("select id, run_id, status, body from question where body like '{%'");
   const runs = await editor.all("select id from run where number > 0");
   const edits: Edit[] = questions.flatMap((question) => [forgeState(question), forgeWithChain(question)]);
   for (const { id } of runs) edits.push(deleteRun(id ?? null), cutTrail(id ?? null), swapLines(id ?? null));

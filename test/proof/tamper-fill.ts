@@ -3,6 +3,7 @@ import { SYSTEM } from "../../src/core/people/actor.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { later } from "../../src/core/instant.ts";
 import type { LocalEngine } from "../../src/engine/local-engine.ts";
+import { Archiver } from "../../src/engine/trail/archiver.ts";
 import { StatsLedger } from "../../src/engine/stats/stats-ledger.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA, AGENT } from "../builders.ts";
@@ -21,6 +22,7 @@ export async function fillStore(store: Store): Promise<void> {
   await engine.doDue();
   await askAndAnswer(engine);
   await engine.seal();
+  await archiveAll(store);
   await runAndResume(engine);
   await knowPeople(engine);
   await new Promise((resolve) => setTimeout(resolve, SHORTEST_TIMEOUT_MS));
@@ -28,6 +30,22 @@ export async function fillStore(store: Store): Promise<void> {
   await tellPeople(store, board);
   await new StatsLedger(store, SMALL_BLOCK).takeIn();
   await engine.seal();
+}
+
+/** Moves all lines that may be into the archive, sealed or not, in small pages. */
+export async function archiveUnsealed(store: Store): Promise<void> {
+  while ((await store.indexWords(100)) > 0);
+  const limit = { upTo: await store.findFeedEnd(), olderThan: later(await store.now(), 24 * HOUR_MS), lines: 6 };
+  while ((await store.archive(limit)) > 0);
+}
+
+/** Moves what is sealed into the archive. */
+async function archiveAll(store: Store): Promise<void> {
+  while ((await store.indexWords(SMALL_BLOCK)) > 0);
+  const archiver = new Archiver(store, 0, SMALL_BLOCK);
+  let pages = 0;
+  while (await archiver.archiveMore()) pages += 1;
+  if (pages === 0) throw new Error("nothing was archived");
 }
 
 /** Two questions whose messages are out, one of them closed. */
@@ -48,6 +66,10 @@ async function ask(engine: LocalEngine, raw: Record<string, unknown> = {}, door 
 }
 
 async function askAndAnswer(engine: LocalEngine): Promise<void> {
+  const taken = await ask(engine, { question: "Which editor?", context: "The old one is gone." });
+  await engine.answer(taken.id, said("2"), ADA);
+  await engine.handOver(taken.id);
+  await engine.given(taken.id, "rest");
   const answered = await ask(engine, { question: "Which cache?", context: "Both run already." });
   await engine.answer(answered.id, said("1", { note: "for pub/sub", key: "once-1" }), ADA);
   await engine.amend(answered.id, "Use the cluster", ADA);

@@ -11,7 +11,7 @@ import { type Edit, type EditedRow, type Editor, listEdits } from "./tamper-edit
 import { fillStore } from "./tamper-fill.ts";
 import { listSchemaEdits } from "./tamper-schema.ts";
 
-const TABLES = ["run", "question", "content", "entry", "event", "seal", "job"] as const;
+const TABLES = ["run", "question", "content", "entry", "event", "seal", "job", "archive"] as const;
 
 const SOME = 8;
 

@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { adoptSuite } from "./adopt.suite.ts";
+import { archiveSuite } from "./archive.suite.ts";
 import { commitSuite } from "./commit.suite.ts";
 import { feedSuite } from "./feed.suite.ts";
 import { jobSuite } from "./job.suite.ts";
@@ -20,5 +21,6 @@ export function storeSuite(name: string, open: Open): void {
     feedSuite(open);
     readSuite(open);
     wordSuite(open);
+    archiveSuite(open, { moves: name === "memory" ? 0 : 12 });
   });
 }

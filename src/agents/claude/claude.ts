@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type {
   Agent,
   Evidence,
+  Limits,
   ParsedArgs,
   PermissionMode,
   RecordedSession,
@@ -113,16 +114,37 @@ function promptOf({ prompt }: Task, pieces: readonly Piece[]): string | undefine
   return prompt !== undefined && isAskedByResult ? `${prompt}\n\n${howToAskByResult()}` : prompt;
 }
 
-/** The prompt is the word behind -p, or the last word of all. */
 function parseArgs(args: readonly string[]): ParsedArgs {
+  const { pieces, prompt } = takePrompt(args);
+  const { rest, limits } = takeLimits(pieces);
+  return { args: writePieces(rest), prompt, limits };
+}
+
+/** The prompt is the word behind -p, or the last word of all. */
+function takePrompt(args: readonly string[]) {
   const pieces = parsePieces(args, OPTIONS);
   const print = pieces.findIndex((piece) => piece.kind === "option" && piece.name === "--print");
   const behind = print >= 0 && pieces[print + 1]?.kind === "word" ? pieces[print + 1] : undefined;
   const prompt = behind ?? pieces.findLast((piece) => piece.kind === "word");
   return {
-    args: writePieces(pieces.filter((piece) => piece !== prompt)),
+    pieces: pieces.filter((piece) => piece !== prompt),
     prompt: prompt?.kind === "word" ? prompt.word : undefined,
   };
+}
+
+/** Takes out the limits that can be counted over all starts. A wrong value stays, so that the program refuses it. */
+function takeLimits(pieces: readonly Piece[]): { rest: Piece[]; limits: Limits } {
+  const turns = findOption(pieces, "--max-turns") ?? "";
+  const dollars = findOption(pieces, "--max-budget-usd") ?? "";
+  const limits = {
+    ...(/^\d{1,9}$/.test(turns) && Number(turns) > 0 && { maxTurns: Number(turns) }),
+    ...(/^[\d.]{1,20}$/.test(dollars) && Number(dollars) > 0 && { budgetUsd: Number(dollars) }),
+  };
+  const taken = [
+    ...(limits.maxTurns === undefined ? [] : ["--max-turns"]),
+    ...(limits.budgetUsd === undefined ? [] : ["--max-budget-usd"]),
+  ];
+  return { rest: withoutOptions(pieces, ...taken), limits };
 }
 
 /** Options that choose the session or belong to its first prompt. */
@@ -140,7 +162,7 @@ const OF_FIRST_START = [
 ];
 
 function optionsToResume(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined {
-  const pieces = parsePieces(parseArgs(args).args, OPTIONS);
+  const { pieces } = takePrompt(args);
   const has = (name: string): boolean => findOption(pieces, name) !== undefined;
   // A session without a person prints: a command line that does not say so is not the one that was typed.
   if (!has("--print") || has("--no-session-persistence")) return undefined;
@@ -191,7 +213,7 @@ function openDoors(task: Task, pieces: readonly Piece[]): Doors {
   const [command, ...args] = serverArgv(task, task.promptTool);
   const server = { type: "stdio", command, args, alwaysLoad: true };
   const doors: Doors = {
-    args: ["--mcp-config", join(task.runDir, MCP_FILE), "--allowedTools", TOOLS],
+    args: ["--mcp-config", join(task.startDir, MCP_FILE), "--allowedTools", TOOLS],
     files: [{ name: MCP_FILE, text: JSON.stringify({ mcpServers: { [SERVER]: server } }) }],
     replaced: [],
     added: [`the tools of ${SERVER}`],
@@ -201,7 +223,7 @@ function openDoors(task: Task, pieces: readonly Piece[]): Doors {
   const settings = isHooked(task, pieces) ? makeSettings(task, findOption(pieces, "--settings")) : undefined;
   if (settings !== undefined) {
     doors.files.push({ name: SETTINGS_FILE, text: settings });
-    doors.args.push("--settings", join(task.runDir, SETTINGS_FILE));
+    doors.args.push("--settings", join(task.startDir, SETTINGS_FILE));
     doors.replaced.push("--settings");
     doors.added.push(`a hook that keeps the questions of ${QUESTION_TOOL}`);
   }

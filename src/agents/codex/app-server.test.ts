@@ -98,7 +98,7 @@ function aTask(args: readonly string[], over: Partial<Task> = {}): Task {
   return {
     runId: "r_1",
     epoch: 1,
-    runDir: "/runs/1",
+    startDir: "/runs/1",
     dir: "/repo",
     program: "/bin/codex",
     env: {},

@@ -63,7 +63,7 @@ function build(task: Task, exec: Start, session: string | undefined): Start {
   const common = startWithServer(task);
   const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
   return {
-    argv: [...task.askd, "bridge", "codex", "--hold", hold, "--plan", join(task.runDir, PLAN_FILE)],
+    argv: [...task.askd, "bridge", "codex", "--hold", hold, "--plan", join(task.startDir, PLAN_FILE)],
     env: common.env,
     files: [...common.files, { name: PLAN_FILE, text: JSON.stringify(plan) }],
     stdin: task.prompt,

@@ -20,7 +20,7 @@ export const command: Agent = {
     const start = build(task, resumeArgv(task, message));
     return {
       ...start,
-      env: { ...start.env, ASKD_ANSWER_FILE: join(task.runDir, ANSWER_FILE) },
+      env: { ...start.env, ASKD_ANSWER_FILE: join(task.startDir, ANSWER_FILE) },
       files: [...start.files, { name: ANSWER_FILE, text: message }],
       stdin: message,
       // Most programs have none, and one that is empty would be the same for all of them.

@@ -92,7 +92,7 @@ function build(task: Task, pieces: readonly Piece[], session: readonly string[])
   const { env, files } = isConfigured ? startWithServer(task) : commonStart(task);
   const format = findOption(pieces, "--output-format");
   const kept = writePieces(withoutOptions(pieces, "--output-format"));
-  const path = join(task.runDir, SETTINGS_FILE);
+  const path = join(task.startDir, SETTINGS_FILE);
   return {
     argv: [task.program, ...kept, "--output-format", "stream-json", ...session],
     env: { ...env, ...(isConfigured && { [SETTINGS_ENV]: path }) },
@@ -111,7 +111,7 @@ function build(task: Task, pieces: readonly Piece[], session: readonly string[])
 /** Settings by environment are taken only from places that root owns; there is no other way than the user's files. */
 function mayConfigure(task: Task): boolean {
   if (process.getuid?.() !== 0 || task.env[SETTINGS_ENV] !== undefined || existsSync(ADMIN_SETTINGS)) return false;
-  return isRootsOwn(task.runDir);
+  return isRootsOwn(task.startDir);
 }
 
 /** Gemini CLI looks at every folder above too. */

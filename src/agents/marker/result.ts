@@ -6,6 +6,8 @@ import { parseRepaired } from "./marker-body.ts";
 
 /** Longer last words are looked through from here on; a result stands at their end. */
 const MAX_CHARS = 4 * 1024 * 1024;
+/** The longest structured output that is kept. */
+const MAX_OUTPUT_CHARS = 64 * 1024;
 /** Closing braces that belong to nothing cost a search each, so there is an end to them. */
 const MAX_LOOSE = 16;
 const NEEDS_INPUT = /"status\\?"\s*:\s*\\?"needs_input\\?"/;
@@ -18,6 +20,7 @@ const Result = z.looseObject({
   details: Words,
   question: Words,
   issues: z.array(z.string()).optional().catch(undefined),
+  output: z.unknown().optional(),
 });
 
 /** An agent's own report: how it ended, and what it asks, in a shape that `parseAsk` takes. */
@@ -33,8 +36,14 @@ export function readResult(last: { text: string; structured?: unknown }): Report
   const found = isJson(last.structured) ? last.structured : findLastObject(withoutEscapes(last.text));
   const parsed = Result.safeParse(found);
   if (!parsed.success) return undefined;
-  const { status, summary, details, issues, question, ...rest } = parsed.data;
-  const told = { ...(summary && { summary }), ...(details && { details }), ...(issues && { issues }) };
+  const { status, summary, details, issues, question, output, ...rest } = parsed.data;
+  const isShort = output !== undefined && JSON.stringify(output).length <= MAX_OUTPUT_CHARS;
+  const told = {
+    ...(summary && { summary }),
+    ...(details && { details }),
+    ...(issues && { issues }),
+    ...(isShort && { output }),
+  };
   if (status !== "needs_input") return { result: { status, ...told } };
   const asked = [question, summary].find((text) => text?.trim());
   // It did what it could: the run is parked by its question, not by this status.

@@ -135,13 +135,12 @@ function readCall(part: unknown): AgentEvent[] {
 function readStep(part: unknown): AgentEvent[] {
   const tokens = valueAt(part, "tokens");
   const cached = (numberAt(tokens, "cache", "read") ?? 0) + (numberAt(tokens, "cache", "write") ?? 0);
-  const usage = {
-    since: "line" as const,
-    turns: 1,
-    costUsd: numberAt(part, "cost"),
-    inputTokens: (numberAt(tokens, "input") ?? 0) + cached,
-    outputTokens: (numberAt(tokens, "output") ?? 0) + (numberAt(tokens, "reasoning") ?? 0),
-  };
+  const inputTokens = (numberAt(tokens, "input") ?? 0) + cached;
+  const outputTokens = (numberAt(tokens, "output") ?? 0) + (numberAt(tokens, "reasoning") ?? 0);
+  const cost = numberAt(part, "cost");
+  // For a model without a known price it says 0 whatever was used.
+  const costUsd = cost === 0 && inputTokens + outputTokens > 0 ? undefined : cost;
+  const usage = { since: "line" as const, turns: 1, costUsd, inputTokens, outputTokens };
   const reason = textAt(part, "reason") ?? "";
   if (reason === "tool-calls") return [{ kind: "usage", usage }];
   const isFailed = reason === "error" || reason === "content-filter";

@@ -16,7 +16,7 @@ function aTask(args: readonly string[], fields: Partial<Task> = {}): Task {
   return {
     runId: "r_1",
     epoch: 1,
-    runDir: "/runs/1",
+    startDir: "/runs/1",
     dir: "/repo",
     program: "/bin/opencode",
     args,
@@ -106,7 +106,7 @@ describe("the events of the server", () => {
     expect(reading).toMatchObject({ session: expect.stringMatching(/^ses_/), ended: { status: "completed" } });
     expect(reading.lastWords).toMatch(/^Final: User has answered your questions: "Which\?"="free text/);
     expect(reading.usage).toEqual([
-      { since: "line", turns: 2, costUsd: 0, inputTokens: 122 + 282, outputTokens: 77 + 43 },
+      { since: "line", turns: 2, costUsd: undefined, inputTokens: 122 + 282, outputTokens: 77 + 43 },
     ]);
     const shown = sights.filter((sight) => sight.kind === "shown");
     expect(shown).toEqual([

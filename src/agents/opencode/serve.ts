@@ -47,7 +47,7 @@ function build(task: Task, run: Start): Start {
   const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
   return {
     ...run,
-    argv: [...task.askd, "bridge", "opencode", "--hold", hold, "--plan", join(task.runDir, PLAN_FILE)],
+    argv: [...task.askd, "bridge", "opencode", "--hold", hold, "--plan", join(task.startDir, PLAN_FILE)],
     files: [...run.files, { name: PLAN_FILE, text: JSON.stringify(planOf(task, run, given)) }],
     added: ["opencode serve in place of run, so that its own questions and permissions come here", ...run.added],
   };

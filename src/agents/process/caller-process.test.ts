@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunId } from "../../core/id.ts";
 import { makeRunDir } from "../runner/run-files.ts";
-import { findInode, runsOfCaller, sessionRunsOfCaller } from "./caller-process.ts";
+import { findSocket, runsOfCaller, sessionRunsOfCaller } from "./caller-process.ts";
 import { startProcess, waitForProcessEnd } from "./process.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
@@ -38,16 +38,15 @@ describe("the socket of a caller", () => {
     ],
     ["is nowhere without tables", () => "", undefined],
   ])("%s", (_what, read, inode) => {
-    expect(findInode(ends, read)).toBe(inode);
-    expect(findInode({ ...ends, remoteAddress: "::ffff:127.0.0.1", localAddress: "::ffff:127.0.0.1" }, read)).toBe(
-      inode,
-    );
+    expect(findSocket(ends, read)?.inode).toBe(inode);
+    const mapped = { ...ends, remoteAddress: "::ffff:127.0.0.1", localAddress: "::ffff:127.0.0.1" };
+    expect(findSocket(mapped, read)?.inode).toBe(inode);
   });
 
   test("is found by an address of IPv6", () => {
     const one = "00000000000000000000000001000000";
     const here = { remoteAddress: "::1", remotePort: 40_000, localAddress: "::1", localPort: 4319 };
-    expect(findInode(here, tables([], [row(`${one}:9C40`, `${one}:10DF`, "5")]))).toBe("5");
+    expect(findSocket(here, tables([], [row(`${one}:9C40`, `${one}:10DF`, "5")]))).toEqual({ inode: "5", uid: "1000" });
   });
 });
 
@@ -59,7 +58,7 @@ describe.runIf(process.platform === "linux").each(LOOPBACK)("a caller by %s", (a
   let callers: Array<ReturnType<typeof spawn>>;
   beforeEach(async () => {
     callers = [];
-    server = createServer().listen(0, address);
+    server = createServer((socket) => socket.on("error", () => undefined)).listen(0, address);
     await once(server, "listening");
   });
   afterEach(async () => {
@@ -125,6 +124,18 @@ describe.runIf(process.platform === "linux").each(LOOPBACK)("a caller by %s", (a
     await once(socket, "close");
     expect(await runsOfCaller(socket)).toContain("r_left");
   });
+
+  test.each(["addresses", "no addresses"])(
+    "who resets the connection may have been of any run, with %s left",
+    async (left) => {
+      const socket = await called('c.on("connect", () => c.resetAndDestroy())', "r_reset");
+      const { remoteAddress, remotePort, localAddress, localPort } = socket;
+      socket.resume();
+      await new Promise((resolve) => socket.once("close", resolve));
+      const ends = left === "addresses" ? { remoteAddress, remotePort, localAddress, localPort } : {};
+      expect(await runsOfCaller(ends)).toContain("r_reset");
+    },
+  );
 });
 
 test("who is on another machine has no run here", async () => {

@@ -8,7 +8,7 @@ import { hasProcFs, parseStat } from "./process-identity.ts";
 const AT_ONCE = 64;
 const LONGEST_ENVIRON = 4 * 1024 * 1024;
 /** Where the fields of a line of /proc/net/tcp are. */
-const FIELD = { local: 1, remote: 2, inode: 9 } as const;
+const FIELD = { local: 1, remote: 2, uid: 7, inode: 9 } as const;
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 const MAPPED = "::ffff:";
 
@@ -21,37 +21,60 @@ export interface ConnectionEnds {
 }
 
 /**
- * The runs of the process at the other end of a connection, nearest first; none if it is on another machine or cannot
- * be seen. A caller that disconnected before the check may have been any process of a run.
+ * The runs of the process at the other end of a connection, nearest first; none if it is on another machine or another
+ * user's. A caller that disconnected before it was found may have been any process of a run.
  */
 export async function runsOfCaller(ends: ConnectionEnds): Promise<string[]> {
   if (!hasProcFs || !isFromHere(ends)) return [];
   const below = await listBelowRuns();
   if (below.size === 0) return [];
-  const inode = findInode(ends);
-  if (inode === undefined) return [...new Set([...below.values()].flat())];
-  const callers = [...below].filter(([pid]) => hasOpen(pid, `socket:[${inode}]`));
-  return [...new Set(callers.flatMap(([, runs]) => runs))];
+  const holders = await findHolders(ends, [...below.keys()]);
+  const found = holders ? holders.map((pid) => below.get(pid) ?? []) : [...below.values()];
+  return [...new Set(found.flat())];
 }
 
 /**
  * The runs in whose agent's session the process at the other end of a connection is, also after the agent has ended.
- * Somebody who left before they could be looked at may have been any process of such a session.
+ * Somebody who left before they were found may have been any process of such a session.
  */
 export async function sessionRunsOfCaller(ends: ConnectionEnds, stateDir: string): Promise<string[]> {
   if (!hasProcFs || !isFromHere(ends)) return [];
-  const inode = findInode(ends);
-  const sessions = new Set<number>();
-  for (const [index, pid] of listPids().entries()) {
-    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
-    if (inode !== undefined && !hasOpen(Number(pid), `socket:[${inode}]`)) continue;
-    for (const session of sessionsAbove(Number(pid))) sessions.add(session);
-  }
-  return findRunsOfSessions(sessions, stateDir);
+  const pids = (await findHolders(ends)) ?? listPids();
+  return findRunsOfSessions(new Set(pids.flatMap((pid) => [...sessionsAbove(pid)])), stateDir);
 }
 
-/** Finds the inode of the caller's socket in the kernel's tables; undefined if the caller has closed it. */
-export function findInode(ends: ConnectionEnds, read: (path: string) => string = readOrNothing): string | undefined {
+/**
+ * The processes that hold the caller's end of a connection open, those of `first` before others; undefined if there is
+ * none any more. None for another user's socket, whose processes this one cannot see and whose agents it does not start.
+ */
+async function findHolders(ends: ConnectionEnds, first: readonly number[] = []): Promise<number[] | undefined> {
+  const socket = findSocket(ends);
+  if (!socket) return undefined;
+  const own = process.getuid?.();
+  if (own !== 0 && socket.uid !== String(own)) return [];
+  const holds = (pid: number) => hasOpen(pid, `socket:[${socket.inode}]`);
+  const near = first.filter(holds);
+  if (near.length > 0) return near;
+  const holders: number[] = [];
+  for (const [index, pid] of listPids().entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
+    if (holds(pid)) holders.push(pid);
+  }
+  // It was there a moment ago: nobody can say whose it was.
+  return holders.length > 0 ? holders : undefined;
+}
+
+/** The caller's socket. */
+interface CallerSocket {
+  inode: string;
+  uid: string | undefined;
+}
+
+/** Finds the caller's socket in the kernel's tables; undefined if the caller has closed it. */
+export function findSocket(
+  ends: ConnectionEnds,
+  read: (path: string) => string = readOrNothing,
+): CallerSocket | undefined {
   const remote = `${plainAddress(ends.remoteAddress)}:${ends.remotePort}`;
   const local = `${plainAddress(ends.localAddress)}:${ends.localPort}`;
   for (const table of TABLES) {
@@ -60,13 +83,15 @@ export function findInode(ends: ConnectionEnds, read: (path: string) => string =
       // Our remote end is the caller's local one; its socket has a line of its own.
       const isCaller = parseEnd(fields[FIELD.local]) === remote && parseEnd(fields[FIELD.remote]) === local;
       const inode = fields[FIELD.inode];
-      if (isCaller && inode !== undefined && inode !== "0") return inode;
+      if (isCaller && inode !== undefined && inode !== "0") return { inode, uid: fields[FIELD.uid] };
     }
   }
   return undefined;
 }
 
+/** A caller whose connection was reset has no address any more; it may have been anybody here. */
 function isFromHere({ remoteAddress, localAddress }: ConnectionEnds): boolean {
+  if (remoteAddress === undefined) return true;
   const remote = plainAddress(remoteAddress);
   return remote === plainAddress(localAddress) || remote === "::1" || remote.startsWith("127.");
 }
@@ -78,7 +103,7 @@ async function listBelowRuns(): Promise<Map<number, string[]>> {
   for (const [index, pid] of pids.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
     const run = findRun(pid);
-    if (run !== undefined) runs.set(Number(pid), run);
+    if (run !== undefined) runs.set(pid, run);
   }
   if (runs.size === 0) return new Map();
   const parents = new Map<number, number>();
@@ -95,8 +120,8 @@ async function listBelowRuns(): Promise<Map<number, string[]>> {
   return below;
 }
 
-function listPids(): string[] {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+function listPids(): number[] {
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
 function runsUp(pid: number, parents: ReadonlyMap<number, number>, runs: ReadonlyMap<number, string>): string[] {
@@ -110,7 +135,7 @@ function runsUp(pid: number, parents: ReadonlyMap<number, number>, runs: Readonl
   return [...found];
 }
 
-function findRun(pid: string): string | undefined {
+function findRun(pid: number): string | undefined {
   const environ = readOrNothing(`/proc/${pid}/environ`);
   return /(?:^|\0)ASKD_RUN=([^\0]+)/.exec(environ.slice(0, LONGEST_ENVIRON))?.[1];
 }

@@ -45,28 +45,31 @@ export async function* scanRunProcesses(runId?: string): AsyncGenerator<RunProce
   }
 }
 
-/** The pids of this process, its group and its ancestors. */
-export function listOwnPids(): Set<number> {
-  const own = new Set([process.pid, process.ppid]);
-  if (!hasProcFs) return own;
-  own.add(findStat(process.pid)?.group ?? process.pid);
-  let parent: number | undefined = process.ppid;
-  while (parent !== undefined && parent > 1) {
-    own.add(parent);
-    parent = findStat(parent)?.parent;
-  }
-  return own;
+/** The process group of this process; undefined where processes cannot be looked at. */
+export function findOwnGroup(): number | undefined {
+  return hasProcFs ? findStat(process.pid)?.group : undefined;
 }
 
-/** Says whether a process group has a live member; zombies do not count. */
+/** Says whether a process group has a live member besides this process; zombies do not count. */
 export async function hasGroupMembers(group: number): Promise<boolean> {
   if (!hasProcFs) return true;
   for (const [index, pid] of listPids().entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
-    const stat = findStat(Number(pid));
-    if (stat?.group === group && !stat.isGone) return true;
+    if (isOtherMember(Number(pid), group)) return true;
   }
   return false;
+}
+
+/** The live members of a process group besides this process. */
+export function listGroupMembers(group: number): number[] {
+  return listPids()
+    .map(Number)
+    .filter((pid) => isOtherMember(pid, group));
+}
+
+function isOtherMember(pid: number, group: number) {
+  const stat = pid === process.pid ? undefined : findStat(pid);
+  return stat?.group === group && !stat.isGone;
 }
 
 type ScannedProcess = ProcessStat & { /** Entries that each end with a zero byte. */ env: string };

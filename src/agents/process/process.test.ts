@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bundle, start, type Child } from "../../../test/child.ts";
 import { aRunScene, until, type RunScene } from "../../../test/run-dir.ts";
 import { waitForProcessEnd, blockEpochs, findAgentProcess, startProcess, type StartResult } from "./process.ts";
+import { startDirOf } from "../runner/run-files.ts";
 import { isProcessAlive } from "./process-identity.ts";
 import { listRunProcesses } from "./process-list.ts";
 
@@ -52,7 +53,7 @@ describe("a start", () => {
     await startProcess({ ...input, start: { ...input.start, files } });
     await waitForProcessEnd(scene.runDir, 1);
     const modeOf = (file: string): number => statSync(file).mode & 0o777;
-    const names = ["1.pid", "1.exit", "1.out", "1.err", "settings.json"];
+    const names = ["1.pid", "1.exit", "1.out", "1.err", join("1.start", "settings.json")];
     expect(names.map((name) => modeOf(join(scene.runDir, name)))).toEqual(names.map(() => 0o600));
     expect(modeOf(scene.runDir)).toBe(0o700);
     expect(modeOf(join(scene.dir, "made"))).toBe(0o664);
@@ -207,6 +208,21 @@ describe("an epoch that was made void", () => {
     await waitForProcessEnd(scene.runDir, 2);
     expect(readFileSync(join(scene.dir, "started"), "utf8")).toBe("new\n");
     expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "void" });
+  });
+
+  test("leaves the files of the next start alone, also when its starter was stopped just before it wrote them", async () => {
+    const scene = await aRunScene();
+    const startWith = (epoch: number, text: string) => {
+      const input = scene.script('sleep 0.3; cat "$1"', {
+        epoch,
+        args: [join(startDirOf(scene.runDir, epoch), "answer")],
+      });
+      return { ...input, start: { ...input.start, files: [{ name: "answer", text }] } };
+    };
+    await startProcess(startWith(2, "new"));
+    await startProcess(startWith(1, "old"));
+    await waitForProcessEnd(scene.runDir, 2);
+    expect(scene.read("2.out")).toBe("new");
   });
 
   test("has no agent, and one that has an agent does not become void, whoever is first", async () => {

@@ -7,7 +7,7 @@ import type { Start } from "../agent.ts";
 import { readBootId } from "./boot-id.ts";
 import { isProcessAlive, parseStat, type ProcessIdentity } from "./process-identity.ts";
 import { createPrivateFile, findFileText, replacePrivateFile } from "./private-file.ts";
-import { epochFile, withoutCallerVariables, writeStartFiles } from "../runner/run-files.ts";
+import { epochFile, startDirOf, withoutCallerVariables, writeStartFiles } from "../runner/run-files.ts";
 import { watchPath } from "./file-watch.ts";
 
 /**
@@ -73,9 +73,8 @@ export async function startProcess(input: ProcessStart): Promise<StartResult> {
   const { runDir, epoch, start } = input;
   const pidFile = epochFile(runDir, epoch, "pid");
   if (!isAbsolute(start.argv[0] ?? "")) throw new Error("an agent is started by its absolute path");
-  // A late start must not replace the files of the winner either.
   if ((await findFileText(pidFile)) !== undefined) return { won: false };
-  await writeStartFiles(runDir, start.files);
+  await writeStartFiles(startDirOf(runDir, epoch), start.files);
   if (!(await spawnWrapper(input))) {
     const claim = await readClaim(pidFile);
     if (claim !== undefined && claim !== "none") return { won: false };

@@ -135,14 +135,16 @@ describe("a stop spares", () => {
     expect(new Set((await listRunProcesses(scene.runId)).map(({ epoch }) => epoch))).toEqual(new Set([2]));
   });
 
-  test("the process that stops and those that started it, when the agent itself asked for it", async () => {
+  test("the process that stops, and none of those above it: an agent that starts its own worker ends with its run", async () => {
     const scene = await aRunScene();
-    const text = `setsid -f sh -c "${DEAF}"; "$1" "$2" "$3"; echo survived; exit 3`;
+    // The process that stops writes its result after everything above it is gone.
+    const text = `setsid -f sh -c "${DEAF}"; trap '' TERM; ( "$1" "$2" "$3"; ${LOOP} ) & ${LOOP}`;
     const input = JSON.stringify({ runId: scene.runId, runDir: scene.runDir, lastEpoch: 1, graceMs: 200 });
     await scene.start(text, { args: [process.execPath, program, input] });
-    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 3 });
-    expect(scene.read("1.out")).toContain('{"found":true,"left":[]}\nsurvived\n');
-    await until("the deaf shell is gone too", async () => (await listRunProcesses(scene.runId)).length === 0);
+    await until("its result is there", () => scene.read("1.out").includes("}"));
+    expect(scene.read("1.out")).toContain('{"found":true,"left":[],"isInside":true}\n');
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
+    await until("it has ended too", async () => (await listRunProcesses(scene.runId)).length === 0);
   });
 });
 

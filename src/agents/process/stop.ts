@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findAgentProcess } from "./process.ts";
 import { isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
-import { hasGroupMembers, listOwnPids, scanRunProcesses, type RunProcess } from "./process-list.ts";
+import { findOwnGroup, hasGroupMembers, listGroupMembers, scanRunProcesses, type RunProcess } from "./process-list.ts";
 import { hasErrorCode } from "../../core/error-code.ts";
 import { listEpochs } from "../runner/run-files.ts";
 
@@ -13,6 +13,8 @@ const LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
 /** A process during exec shows no environment for a moment, so the scan must be empty twice in a row. */
 const CLEAN_LOOKS = 2;
+/** How many survivors a message names. */
+const MOST_NAMED = 10;
 
 export interface StopInput {
   runId: string;
@@ -28,47 +30,67 @@ export interface StopResult {
   found: boolean;
   /** Processes that could not be killed. */
   left: RunProcess[];
+  /** True if this process belongs to the run itself: it is the only one left, and its caller has to end it. */
+  isInside?: boolean;
 }
 
-/** Ends the agents of a run up to an epoch, and every process with the run in its environment. */
+/**
+ * Ends the agents of a run up to an epoch, and every process with the run in its environment; also those above this
+ * process, which spares nobody but itself.
+ */
 export async function stopRun(input: StopInput): Promise<StopResult> {
   const { graceMs = GRACE_MS, killMs = KILL_MS } = input;
-  const own = listOwnPids();
-  const leaders = await listLeaders(input, own);
-  if (leaders.length === 0 && !(await hasOwnProcesses(input, own))) return { found: false, left: [] };
-  for (const leader of leaders) if (await isProcessAlive(leader)) signal(-leader.pid, "SIGTERM");
+  const leaders = await listLeaders(input);
+  const isInside = await isOneOf(input, leaders);
+  if (leaders.length === 0 && !(await hasOwnProcesses(input))) return { found: false, left: [], isInside };
+  for (const leader of leaders) if (await isProcessAlive(leader)) signalGroup(leader.pid, "SIGTERM");
   const alive = await waitUntilGone(
     leaders.map((leader) => leader.pid),
     graceMs,
   );
   // A process group id is not reused while the group has members, so this hits nobody else.
-  for (const group of alive) signal(-group, "SIGKILL");
-  return { found: true, left: await killAll(input, own, killMs) };
+  for (const group of alive) signalGroup(group, "SIGKILL");
+  return { found: true, left: await killAll(input, killMs), isInside };
+}
+
+/** Says whether this process is one of the run's; undefined if it is not. */
+async function isOneOf({ runId, lastEpoch }: StopInput, leaders: readonly ProcessIdentity[]) {
+  const group = findOwnGroup();
+  if (leaders.some(({ pid }) => pid === group)) return true;
+  for await (const { pid, epoch = Infinity } of scanRunProcesses(runId)) {
+    if (pid === process.pid && epoch <= lastEpoch) return true;
+  }
+  return undefined;
+}
+
+/** Says which processes survived, and the command that ends them. */
+export function sayLeft(left: ReadonlyArray<Pick<RunProcess, "pid">>, whose: string): string {
+  const pids = left.slice(0, MOST_NAMED).map(({ pid }) => pid);
+  const verb = left.length === 1 ? "does" : "do";
+  const count = left.length === 1 ? "1 process" : `${left.length} processes`;
+  return `${count} of ${whose} ${verb} not go away; end ${left.length === 1 ? "it" : "them"}: kill -9 ${pids.join(" ")}`;
 }
 
 /** The live wrappers; each leads its agent's process group. */
-async function listLeaders({ runDir, lastEpoch }: StopInput, own: ReadonlySet<number>): Promise<ProcessIdentity[]> {
+async function listLeaders({ runDir, lastEpoch }: StopInput): Promise<ProcessIdentity[]> {
   const leaders: ProcessIdentity[] = [];
   for (const epoch of await listEpochs(runDir, "pid")) {
     if (epoch > lastEpoch) continue;
     const found = await findAgentProcess(runDir, epoch);
-    if (found.state === "alive" && !own.has(found.identity.pid)) leaders.push(found.identity);
+    if (found.state === "alive") leaders.push(found.identity);
   }
   return leaders;
 }
 
 /** Processes with the run and one of these epochs in their environment; one without an epoch is a person's. */
-async function* scanOwnProcesses(
-  { runId, lastEpoch }: StopInput,
-  own: ReadonlySet<number>,
-): AsyncGenerator<RunProcess> {
+async function* scanOwnProcesses({ runId, lastEpoch }: StopInput): AsyncGenerator<RunProcess> {
   for await (const each of scanRunProcesses(runId)) {
-    if (each.epoch !== undefined && each.epoch <= lastEpoch && !own.has(each.pid)) yield each;
+    if (each.epoch !== undefined && each.epoch <= lastEpoch && each.pid !== process.pid) yield each;
   }
 }
 
-async function hasOwnProcesses(input: StopInput, own: ReadonlySet<number>): Promise<boolean> {
-  for await (const _ of scanOwnProcesses(input, own)) return true;
+async function hasOwnProcesses(input: StopInput): Promise<boolean> {
+  for await (const _ of scanOwnProcesses(input)) return true;
   return false;
 }
 
@@ -86,11 +108,11 @@ async function waitUntilGone(groups: readonly number[], graceMs: number): Promis
 }
 
 /** Kills all processes of the run until none is left, and returns the survivors. */
-async function killAll(input: StopInput, own: ReadonlySet<number>, killMs: number): Promise<RunProcess[]> {
+async function killAll(input: StopInput, killMs: number): Promise<RunProcess[]> {
   const until = performance.now() + killMs;
   for (let cleanLooks = 0; ;) {
     const seen: RunProcess[] = [];
-    for await (const each of scanOwnProcesses(input, own)) {
+    for await (const each of scanOwnProcesses(input)) {
       signal(each.pid, "SIGKILL"); // at once: in a moment it may have started another and be gone
       seen.push(each);
     }
@@ -98,6 +120,12 @@ async function killAll(input: StopInput, own: ReadonlySet<number>, killMs: numbe
     if (cleanLooks === CLEAN_LOOKS || (seen.length > 0 && performance.now() > until)) return seen;
     if (seen.length > 0) await sleep(LOOK_MS);
   }
+}
+
+/** Sends a signal to a process group, but never to this process. */
+function signalGroup(group: number, name: NodeJS.Signals) {
+  const targets = group === findOwnGroup() ? listGroupMembers(group) : [-group];
+  for (const target of targets) signal(target, name);
 }
 
 /** Sends a signal; false if the process is gone. */

@@ -7,6 +7,7 @@ import { SYSTEM } from "../../core/people/actor.ts";
 import { claimRun } from "../../core/run/run-ownership.ts";
 
 import { type QuestionId, idsFrom } from "../../core/id.ts";
+import type { Rules } from "../../core/rules.ts";
 import { Decider } from "../../engine/decide.ts";
 import type { Agent } from "../agent.ts";
 import { command } from "../command/command.ts";
@@ -18,13 +19,13 @@ import type { Launch } from "./run-files.ts";
 const WORKER = IDS.worker();
 
 /** A run that this worker has taken up. */
-async function aTakenRun(agent: Agent = command, options: Launch["options"] = {}) {
+async function aTakenRun(agent: Agent = command, options: Launch["options"] = {}, over: Partial<Rules> = {}) {
   const files = await aRunScene(idsFrom(Date.now, randomBytes).run());
-  const scene = new Scene();
+  const scene = new Scene({ rules: over });
   const { store, rules, engine } = scene;
   const notes: string[] = [];
   const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
-  const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => claimRun(read, WORKER, at));
+  const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => claimRun(read, { worker: WORKER }, at));
   await engine.createRun({ id: files.runId, agent: agent.name, host: "here", giveBack: "worker" }, AGENT);
   await take();
   const follow = async (epoch: number): Promise<void> => {
@@ -126,6 +127,19 @@ test("a command that repeats an answer asks nothing with it, and what it asks it
   expect(await asked()).toEqual(["Redis or Memcached?", "Which port?"]);
 });
 
+test.each([
+  ["a marker", '<<ASK_HUMAN>>\n{"question": "Which port?", "confidence": 20}\n<</ASK_HUMAN>>\n'],
+  ["its result", '{"status": "needs_input", "question": "Which port?", "confidence": 20}\n'],
+])("a command that asks by %s and is too unsure is blocked, whatever it says then", async (_what, stdin) => {
+  const taken = await aTakenRun(command, {}, { confidence: { act: 0.9, ask: 0.5, below: "block" } });
+  await taken.files.start("cat", { stdin });
+  await taken.follow(1);
+  const run = await taken.scene.engine.findRun(taken.files.runId);
+  expect(run).toMatchObject({ status: "blocked", reason: "low_confidence", asked: 1 });
+  expect(run?.worker).toBeUndefined();
+  expect((await taken.scene.engine.verify()).problems).toEqual([]);
+});
+
 test.each<[string, Launch["options"], string]>([
   ["turns", { maxTurns: 2 }, "error_max_turns"],
   ["dollars", { budgetUsd: 0.015 }, "error_max_budget_usd"],
@@ -138,6 +152,26 @@ test.each<[string, Launch["options"], string]>([
   expect(await scene.engine.usageOf([files.runId])).toEqual([
     { runId: files.runId, turns: 2, costUsd: 0.02, inputTokens: 0, outputTokens: 0 },
   ]);
+});
+
+test.each<[string, Launch["options"], string]>([
+  ["turns", { maxTurns: 3 }, "error_max_turns"],
+  ["dollars", { budgetUsd: 0.025 }, "error_max_budget_usd"],
+])("the %s of an earlier start count for an agent without a limit of its own", async (_what, options, reason) => {
+  const { files, scene, take, follow } = await aTakenRun(opencode, options);
+  const step = (why: string) =>
+    `echo '${JSON.stringify({ type: "step_finish", sessionID: "s", part: { reason: why, cost: 0.01 } })}'`;
+  const asks = JSON.stringify({ type: "text", sessionID: "s", part: { text: mark("Which port?") } });
+  await files.start(`${step("tool-calls")}; echo '${asks}'; ${step("stop")}`);
+  await follow(1);
+  const { pendingId } = (await scene.engine.findRun(files.runId)) ?? {};
+  await scene.engine.answer(pendingId!, said("6380"), ADA);
+  await take();
+  await scene.engine.given(pendingId!, "transcript");
+  await files.start(`${step("tool-calls")}; sleep 60`, { epoch: 2 });
+  await follow(2);
+  expect(await scene.engine.findRun(files.runId)).toMatchObject({ status: "failed", reason });
+  expect(await scene.engine.usageOf([files.runId])).toMatchObject([{ turns: 3, costUsd: 0.03 }]);
 });
 
 const mark = (question: string): string => `<<ASK_HUMAN>>{"question": "${question}"}<</ASK_HUMAN>>`;
@@ -155,6 +189,62 @@ test("a second question of one start is said to be unasked, to people and to the
   const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
   const told = await buildResume(run!, { agent: command, launch, runDir: files.runDir }, { delimiter: "d", reads: [] });
   expect(told).toMatchObject({ text: expect.stringContaining('Nobody was asked these:\n- "Which host?"') });
+});
+
+/** The message that the agent would get if it were started now. */
+async function nextMessage({ files, scene }: Awaited<ReturnType<typeof aTakenRun>>): Promise<string> {
+  const run = await scene.engine.findRun(files.runId);
+  const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
+  const told = await buildResume(run!, { agent: command, launch, runDir: files.runDir }, { delimiter: "d", reads: [] });
+  return told.by === "message" ? told.text : "";
+}
+
+const UNASKED = 'Nobody was asked these:\n- "Which host?"\n';
+const RESULT = JSON.stringify({ status: "needs_input", question: "Which host?" });
+
+test.each<[string, boolean, string]>([
+  ["its call, then a marker", true, mark("Which host?")],
+  ["its call, then a result", true, RESULT],
+  ["a marker, then a result", false, `${mark("Which port?")}\n${RESULT}`],
+])(
+  "of two questions by different doors, the second is told to the agent with the answer: %s",
+  async (_, calls, out) => {
+    const taken = await aTakenRun();
+    const { files, scene, follow, take } = taken;
+    if (calls) {
+      const input = scene.input({ question: "Which port?" }, SCRIPT);
+      await scene.engine.ask(input, AGENT, { runId: files.runId, epoch: 1 });
+    }
+    await files.start("cat", { stdin: `${out}\n` });
+    await follow(1);
+    const parked = await scene.engine.findRun(files.runId);
+    const marked = expect.stringContaining('not "Which host?"');
+    expect(parked).toMatchObject({ status: "awaiting_input", asked: 1, mayHaveAsked: marked });
+    await scene.engine.answer(parked!.pendingId!, said("1"), ADA);
+    expect((await take()).mayHaveAsked).toEqual(marked);
+    expect(await nextMessage(taken)).toContain(UNASKED);
+    // It is killed before anything shows that it read its message, so it is told again.
+    await files.start("kill -9 $$", { epoch: 2 });
+    await follow(2);
+    expect((await take()).mayHaveAsked).toEqual(marked);
+    expect(await nextMessage(taken)).toContain(UNASKED);
+    await files.start("exit 0", { epoch: 3 });
+    await follow(3);
+    expect(await scene.engine.findRun(files.runId)).toMatchObject({ status: "completed" });
+    expect((await scene.engine.findRun(files.runId))?.mayHaveAsked).toBeUndefined();
+    expect(await nextMessage(taken)).not.toContain("Nobody was asked");
+  },
+);
+
+test("the same question by two doors is asked once, and nothing is said to be unasked", async () => {
+  const taken = await aTakenRun();
+  const { files, scene, follow } = taken;
+  const input = scene.input({ question: "Which host?" }, SCRIPT);
+  await scene.engine.ask(input, AGENT, { runId: files.runId, epoch: 1 });
+  await files.start("cat", { stdin: `${mark("Which host?")}\n${RESULT}\n` });
+  await follow(1);
+  expect((await scene.engine.findRun(files.runId))?.mayHaveAsked).toBeUndefined();
+  expect(await nextMessage(taken)).not.toContain("Nobody was asked");
 });
 
 test("an agent that asked in its text is ended when its live window is over", async () => {

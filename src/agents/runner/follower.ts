@@ -26,12 +26,13 @@ import {
 } from "./handover-evidence.ts";
 import { waitForProcessEnd, type EndedProcess } from "../process/process.ts";
 import { OutputState } from "./output-state.ts";
-import { type Launch, epochFile, deleteLaunch } from "./run-files.ts";
+import { type Launch, epochFile, deleteLaunch, startDirOf } from "./run-files.ts";
 import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 import { saveSession } from "./starter.ts";
-import { type StopResult, stopRun } from "../process/stop.ts";
+import { type StopResult, sayLeft, stopRun } from "../process/stop.ts";
 import { tail } from "../process/tail.ts";
-import { saveDeferredCall, saveTreeFingerprint, saveUnasked } from "./resume-message.ts";
+import { saveDeferredCall, saveTreeFingerprint } from "./resume-message.ts";
+import { readUnasked, saveUnasked } from "./unasked.ts";
 import { UsageMeter, findUsageBase } from "./usage-meter.ts";
 import { join } from "node:path";
 
@@ -78,6 +79,9 @@ export class Follower {
   #limit: RunResult | undefined;
   /** Why its last question was refused. */
   #refusedAsk: string | undefined;
+  /** The questions in its output that were asked, and those that were not because another one waits. */
+  readonly #asked = new Set<string>();
+  readonly #unasked = new Set<string>();
 
   constructor(deps: RunFollowerDeps) {
     this.#deps = deps;
@@ -167,21 +171,45 @@ export class Follower {
     }
   }
 
-  /** Only one question of a run waits at a time: the agent is told of the others with the answer, and people see them. */
-  async #keepUnasked(): Promise<string | undefined> {
+  /**
+   * Stores the questions that nobody was asked: only one question of a run waits at a time. The agent is told of them
+   * with its next start, and people see them until then.
+   */
+  async #keepUnasked(how: EndedProcess): Promise<string | undefined> {
     const { runDir, note } = this.#deps;
-    const [first, ...others] = this.#output.marked.slice(Math.max(0, this.#checkedMarks - 1));
-    const unasked: string[] = [];
-    for (const marked of this.#isAsked ? others : []) {
-      const text = textAt(marked, "question") ?? "";
-      const isKnown = text === textAt(first, "question") || unasked.includes(text);
-      if (!isKnown && !(await this.#isRepeated(marked))) unasked.push(text);
+    for (const marked of this.#output.marked.slice(this.#checkedMarks)) {
+      if (!(await this.#isRepeated(marked))) await this.#leaveUnasked(marked);
     }
+    const before = (await this.#hasReadMessage(how)) ? [] : await readUnasked(runDir);
+    const unasked = [...new Set([...before, ...this.#unasked])];
     await saveUnasked(runDir, unasked);
     if (unasked.length === 0) return undefined;
     const said = `It asked more than one question at once, and only the first was asked, not ${unasked.map((text) => quoteLine(text)).join(", ")}`;
     note(said);
     return said;
+  }
+
+  /** A question that waits already, or was asked in this start, is not lost. */
+  async #leaveUnasked(ask: Json): Promise<void> {
+    const { work, runId } = this.#deps;
+    const text = textAt(ask, "question") ?? "";
+    const pendingId = (await work.store.findRun(runId))?.pendingId;
+    const pending = pendingId && (await work.store.findQuestion(pendingId));
+    const content = pending && (await work.store.findContent(pending.content));
+    const waits = content?.items.map((item) => item.text).join("\n");
+    if (text !== "" && text !== waits && !this.#asked.has(text)) this.#unasked.add(text);
+  }
+
+  /** Says whether the agent has read what it was started with: it asked or received something, or worked to its end. */
+  async #hasReadMessage(how: EndedProcess): Promise<boolean> {
+    const { work, runId, by } = this.#deps;
+    const run = await work.store.findRun(runId);
+    if (!run || run.starts === 0) return true;
+    const evidence = await listHandoverEvidence(work.store, run);
+    const isOnItsWay = evidence.some(({ question }) =>
+      handoversOf(question).some((handover) => isHandedInEpoch(handover, by.epoch)),
+    );
+    return !isOnItsWay && how.state === "dead" && how.exitCode === 0;
   }
 
   /** A marker that the agent only repeats asks nothing: an answer that looks like a question would ask itself. */
@@ -206,17 +234,27 @@ export class Follower {
   }
 
   /** Asks a question from the agent's text; an invalid one is a line in the log. */
-  async #ask(raw: unknown, via: "marker" | "result"): Promise<boolean> {
+  async #ask(raw: Json, via: "marker" | "result"): Promise<boolean> {
     const { engine, rules, runId, by, note, launch } = this.#deps;
     try {
       const traceparent = launch.env["TRACEPARENT"];
-      const input = parseAsk(raw, { via, traceparent }, rulesForRun(launch.env, rules), await engine.now());
+      const input = parseAsk(
+        raw,
+        { via, isForeign: true, traceparent },
+        rulesForRun(launch.env, rules),
+        await engine.now(),
+      );
       const key = `${via}:${by.epoch}`;
       await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#actor, { runId, epoch: by.epoch });
+      this.#asked.add(textAt(raw, "question") ?? "");
       await this.#mirror();
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      if (error.code === "already_pending") {
+        await this.#leaveUnasked(raw);
+        return false;
+      }
       this.#refusedAsk = `It wanted to ask, but: ${error.message}`;
       note(this.#refusedAsk);
       return false;
@@ -225,8 +263,8 @@ export class Follower {
 
   /** Stores the usage so far, and ends an agent that has used up its limits and does not end by itself. */
   async #keepUsage(): Promise<void> {
-    const { runDir, runId, by, agent, launch } = this.#deps;
-    const used = await this.#meter?.keep(this.#output.usage);
+    const { runDir, runId, by, agent, launch, work } = this.#deps;
+    const used = await this.#meter?.keep(this.#output.usage, work.decider.at(SYSTEM).now);
     if (!used || agent.limitsKeptBy !== "runner" || this.#limit !== undefined) return;
     this.#limit = limitReached(used, launch.options);
     if (this.#limit !== undefined) await stopRun({ runId, runDir, lastEpoch: by.epoch });
@@ -237,13 +275,12 @@ export class Follower {
     // A worker that slept meanwhile leaves it to the new owner.
     if ((await work.store.findRun(runId))?.worker !== by.worker) return;
     const stopped: StopResult = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
-    if (stopped.left.length > 0) throw new Error(`${stopped.left.length} processes of run ${runId} do not go away`);
+    if (stopped.left.length > 0) throw new Error(sayLeft(stopped.left, `run ${runId}`));
     this.#deps.onStep?.("cleaned");
     this.#output.end();
     for (const text of this.#output.warnings.splice(0)) note(text);
-    await this.#meter?.keep(this.#output.usage);
+    await this.#meter?.keep(this.#output.usage, work.decider.at(SYSTEM).now);
     await this.#askMarked();
-    const unasked = await this.#keepUnasked();
     const { reported } = this.#output;
     if (reported?.warning) note(reported.warning);
     if (reported?.ask && !(await this.#isRepeated(reported.ask))) await this.#ask(reported.ask, "result");
@@ -251,6 +288,7 @@ export class Follower {
     await saveTreeFingerprint(runDir, launch.dir);
     this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
+    const unasked = await this.#keepUnasked(how);
     const ended = await this.#resultOf(how);
     const mayHaveAsked =
       this.#refusedAsk ?? unasked ?? this.#output.mayHaveAsked ?? (await this.#findMissingTools(ended));
@@ -266,8 +304,8 @@ export class Follower {
 
   /** An agent that finished without ever having had the tools to ask with may have guessed. */
   async #findMissingTools(ended: RunResult): Promise<string | undefined> {
-    const { runDir, note } = this.#deps;
-    const isMissing = (await findFileText(join(runDir, LISTED_FILE))) === "";
+    const { runDir, by, note } = this.#deps;
+    const isMissing = (await findFileText(join(startDirOf(runDir, by.epoch), LISTED_FILE))) === "";
     if (!isMissing) return undefined;
     note(`${TOOLLESS}: see whether "askd mcp" starts, with: askd doctor`);
     return ended.status === "completed" ? TOOLLESS : undefined;

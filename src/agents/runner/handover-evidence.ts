@@ -1,11 +1,21 @@
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { type Handover, type Question, isHandedInEpoch, isPending, outcomeName } from "../../core/question/question.ts";
+import {
+  type Handover,
+  type Question,
+  handoversOf,
+  isHandedInEpoch,
+  isOutcomeOpen,
+  isPending,
+  outcomeName,
+} from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Store } from "../../store/store.ts";
 import type { Agent, AgentEvent, Witnessed } from "../agent.ts";
 import type { Launch } from "./run-files.ts";
 
 const MOST_ASKED = 100;
+/** The evidence of outcomes that `askd ask --wait` and `askd check` have printed. */
+const PRINTED: ReadonlySet<string> = new Set(["stdout", "read"]);
 
 /**
  * A handed-over outcome and the ids that prove it in the agent's transcript: of answers and corrections, or the call.
@@ -34,6 +44,23 @@ export async function readRunHistory(store: Store, run: Run): Promise<QuestionSn
   const asked = await store.listQuestions({ runId: run.id, order: "oldest", limit: MOST_ASKED });
   const reads = await Promise.all(asked.map(({ id }) => readOne(store, run, id)));
   return reads.filter((read) => read !== undefined);
+}
+
+/**
+ * The outcomes that a command may have lost with its last process: all of them if it goes on without a new one, because
+ * it was interrupted, otherwise those that a call of that process had printed. Earlier messages it had as its input.
+ */
+export function findForgotten(
+  history: readonly QuestionSnapshot[],
+  handed: readonly QuestionSnapshot[],
+): QuestionSnapshot[] {
+  const isNew = new Set(handed.flatMap(({ question }) => (isOutcomeOpen(question) ? [question.id] : [])));
+  return history.filter(({ question }) => !isNew.has(question.id) && (isNew.size === 0 || wasPrinted(question)));
+}
+
+/** Says whether the outcome was given by a command that printed it. */
+function wasPrinted(question: Question): boolean {
+  return handoversOf(question).some((handover) => handover.state === "given" && PRINTED.has(handover.witness));
 }
 
 /** Says whether an agent event proves that the model received this. */

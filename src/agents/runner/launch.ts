@@ -6,7 +6,7 @@ import { SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import type { Run } from "../../core/run/run.ts";
-import type { Agent, Task } from "../agent.ts";
+import type { Agent, Limits, Task } from "../agent.ts";
 import { type Launch, findKeptLaunch } from "./run-files.ts";
 
 /** The smallest limits that agents take; with nothing left they end at their first step. */
@@ -64,10 +64,19 @@ export async function readVersion(
   return /\d+\.\d+\.\d+[\w.-]*/.exec(said?.stdout ?? "")?.[0];
 }
 
+/** The lower of two limits, each in turns and dollars. */
+export function lowerLimits(one: Limits, other: Limits = {}): Limits {
+  const lower = (name: keyof Limits): number | undefined => {
+    const given = [one[name], other[name]].filter((limit) => limit !== undefined);
+    return given.length === 0 ? undefined : Math.min(...given);
+  };
+  return { maxTurns: lower("maxTurns"), budgetUsd: lower("budgetUsd") };
+}
+
 /** The input of an agent definition for a start. */
 export function taskOf(
   run: Pick<Run, "id">,
-  at: { epoch: number; runDir: string; askd: readonly string[]; liveWindowMs: number; version: string | undefined },
+  at: { epoch: number; startDir: string; askd: readonly string[]; liveWindowMs: number; version: string | undefined },
   launch: Launch,
   used?: UsageRow,
 ): Task {

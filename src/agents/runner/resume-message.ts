@@ -1,21 +1,20 @@
 import { appendFile, open as openFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { quoteBlock, quoteLine } from "../../core/text/foreign-text.ts";
-import { type AgentMessageInput, handoverMessage, outcomeMessage } from "../../core/run/agent-message.ts";
+import { quoteBlock } from "../../core/text/foreign-text.ts";
+import { type AgentMessageInput, handoverMessage, historyMessage, knownMessage } from "../../core/run/agent-message.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Agent, Resume } from "../agent.ts";
 import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 import { findAskCall } from "./handover-evidence.ts";
 import { type Launch, epochFile, listEpochs } from "./run-files.ts";
+import { describeUnasked } from "./unasked.ts";
 import { TreeFingerprint, describeDifference, findDiffStat, findTreeFingerprint } from "../workspace/working-tree.ts";
 
 const TREE = "tree.json";
-/** The changes of the working tree, for the hook that answers the call at which the agent stopped. */
+/** Further news for the hook that answers the call at which the agent stopped. */
 const TREE_NOTE = "tree-note";
 const DEFERRED = "deferred";
-const UNASKED = "unasked";
 const LAST_WORDS_BYTES = 4096;
 const NAMED_DIFFERENCES = 20;
 
@@ -30,29 +29,14 @@ export async function saveDeferredCall(runDir: string, callId: string): Promise<
   await appendFile(join(runDir, DEFERRED), `${callId}\n`, { mode: 0o600 });
 }
 
-/** Stores the questions of a start that were not asked, because another one was; replaces those of an earlier start. */
-export async function saveUnasked(runDir: string, questions: readonly string[]): Promise<void> {
-  if (questions.length === 0) return rm(join(runDir, UNASKED), { force: true });
-  return replacePrivateFile(join(runDir, UNASKED), JSON.stringify(questions));
-}
-
-/** Tells the agent which of its questions nobody was asked. */
-async function describeUnasked(runDir: string): Promise<string[]> {
-  const text = await findFileText(join(runDir, UNASKED));
-  const questions = text === undefined ? [] : z.array(z.string()).parse(JSON.parse(text));
-  if (questions.length === 0) return [];
-  const named = questions.map((question) => `- ${quoteLine(question)}`);
-  return [
-    ["You asked several questions at once. Nobody was asked these:", ...named].join("\n"),
-    "If you still need them answered, ask them again, one at a time.",
-  ];
-}
-
-/** Decides how owed outcomes reach the agent: as the result of the call it stopped at, else by a message. */
+/**
+ * Decides how owed outcomes reach the agent: as the result of the call it stopped at, else by a message. `known`
+ * repeats to an agent without a session what it may have lost.
+ */
 export async function buildResume(
   run: Run,
   { agent, launch, runDir }: { agent: Agent; launch: Launch; runDir: string },
-  told: AgentMessageInput,
+  { known = [], ...told }: AgentMessageInput & { known?: readonly QuestionSnapshot[] },
 ): Promise<Resume> {
   const { dir, env } = launch;
   const { session } = run;
@@ -62,13 +46,16 @@ export async function buildResume(
     if (session === undefined || callId === undefined) continue;
     if (!((await agent.isPutOff?.({ session, dir, env, callId })) ?? kept.includes(callId))) continue;
     // A message as well would hand the outcome over twice: the agent continues from the call.
-    await replacePrivateFile(join(runDir, TREE_NOTE), (await describeTreeChange(runDir, dir)) ?? "");
+    const notes = [...(await describeUnasked(runDir)), ...(await describeTreeChange(runDir, dir))];
+    await replacePrivateFile(join(runDir, TREE_NOTE), notes.join("\n\n"));
     return { by: "call", callId };
   }
   const parts = told.reads.length > 0 ? [handoverMessage(told)] : ["You were interrupted. Continue with the task."];
-  const change = await describeTreeChange(runDir, dir);
-  const unasked = await describeUnasked(runDir);
-  return { by: "message", text: [...parts, ...unasked, ...(change === undefined ? [] : [change])].join("\n\n") };
+  const notes = [...(await describeUnasked(runDir)), ...(await describeTreeChange(runDir, dir))];
+  return {
+    by: "message",
+    text: [...parts, ...knownMessage({ delimiter: told.delimiter, reads: known }), ...notes].join("\n\n"),
+  };
 }
 
 /** Takes the note about the working tree that the next answered call carries; each start has at most one. */
@@ -79,13 +66,13 @@ export async function takeTreeNote(runDir: string): Promise<string | undefined> 
   return note;
 }
 
-/** Describes the changes of the working tree since the agent stopped; undefined if there are none. */
-async function describeTreeChange(runDir: string, dir: string): Promise<string | undefined> {
+/** Describes the changes of the working tree since the agent stopped, if there are any. */
+async function describeTreeChange(runDir: string, dir: string): Promise<string[]> {
   const differences = await differencesIn(runDir, dir);
-  if (differences.length === 0) return undefined;
+  if (differences.length === 0) return [];
   const named = differences.slice(0, NAMED_DIFFERENCES).map((one) => `- ${one}`);
   const more = differences.length > named.length ? [`- and ${differences.length - named.length} more`] : [];
-  return ["Since you stopped, the working tree was changed by somebody else:", ...named, ...more].join("\n");
+  return [["Since you stopped, the working tree was changed by somebody else:", ...named, ...more].join("\n")];
 }
 
 /** The prompt of a new session in place of a lost one: the task, questions and answers, and its progress. */
@@ -100,7 +87,8 @@ export async function restartPrompt(
   return [
     "You were working on the task below. Your session is gone, so this is all that is known of what you did.",
     ...(run.prompt ? [`Your task, as it was given to you:\n${quoteBlock(run.prompt, delimiter)}`] : []),
-    ...history.map((read) => outcomeMessage(read, delimiter)),
+    ...historyMessage({ delimiter, reads: history }),
+    ...(await describeUnasked(run.runDir)),
     ...(said ? [`What you said last:\n${quoteBlock(said, delimiter)}`] : []),
     ...(diff ? [`What is changed in the working tree:\n${quoteBlock(diff, delimiter)}`] : []),
     "Look at what is there, then continue with the task.",

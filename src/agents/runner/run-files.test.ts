@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,6 +20,7 @@ import {
   listEpochs,
   makeRunDir,
   runDirOf,
+  startDirOf,
   writeStartFiles,
   type Launch,
 } from "./run-files.ts";
@@ -78,19 +88,24 @@ test("epochs are listed in the order of their numbers", async () => {
   expect(await listEpochs(dir, "out")).toEqual([1, 9, 10]);
 });
 
-test.each(["../x", "a/b", ".hidden", "", "1.pid", "12.out", "env.json"])(
-  "an agent cannot have a file named %j",
-  async (name) => {
-    const dir = await aRunDir();
-    await expect(writeStartFiles(dir, [{ name, text: "" }])).rejects.toThrow(/no name/);
-    expect(readdirSync(dir)).toEqual([]);
-  },
-);
+test.each(["../x", "a/b", ".hidden", ""])("an agent cannot have a file named %j", async (name) => {
+  const dir = await aRunDir();
+  await expect(writeStartFiles(startDirOf(dir, 1), [{ name, text: "" }])).rejects.toThrow(/no name/);
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test("a late worker replaces no files of another epoch", async () => {
+  const dir = await aRunDir();
+  await writeStartFiles(startDirOf(dir, 2), [{ name: "settings.json", text: "of the second start" }]);
+  await writeStartFiles(startDirOf(dir, 1), [{ name: "settings.json", text: "of the first, which comes late" }]);
+  expect(readFileSync(join(startDirOf(dir, 2), "settings.json"), "utf8")).toBe("of the second start");
+  expect(readFileSync(join(startDirOf(dir, 1), "settings.json"), "utf8")).toBe("of the first, which comes late");
+});
 
 test("when a run ends its output stays and what may be secret goes", async () => {
   const dir = await aRunDir();
   await saveLaunch(dir, LAUNCH);
-  await writeStartFiles(dir, [{ name: "settings.json", text: "{}" }]);
+  await writeStartFiles(startDirOf(dir, 1), [{ name: "settings.json", text: "{}" }]);
   for (const name of ["1.pid", "1.out", "1.err", "1.exit"]) writeFileSync(join(dir, name), "");
   await deleteLaunch(dir);
   expect(readdirSync(dir).sort()).toEqual(["1.err", "1.exit", "1.out", "1.pid"]);

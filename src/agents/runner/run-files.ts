@@ -114,12 +114,17 @@ export async function hasLaunch(runDir: string): Promise<boolean> {
   );
 }
 
-/** Writes the files that an agent is started with. */
-export async function writeStartFiles(runDir: string, files: Start["files"]): Promise<void> {
-  for (const { name, text } of files) {
-    if (!FILE_NAME.test(name) || KEPT.test(name) || name === LAUNCH) throw new Error(`${name} is no name for a file`);
-    await replacePrivateFile(join(runDir, name), text);
-  }
+/** The directory of the files that an epoch's agent is started with: a worker that comes late replaces none of another epoch. */
+export function startDirOf(runDir: string, epoch: number): string {
+  return join(runDir, `${epoch}.start`);
+}
+
+/** Writes files that an agent is started with. */
+export async function writeStartFiles(startDir: string, files: Start["files"]): Promise<void> {
+  const wrong = files.find(({ name }) => !FILE_NAME.test(name));
+  if (wrong) throw new Error(`${wrong.name} is no name for a file`);
+  await mkdir(startDir, { recursive: true, mode: 0o700 });
+  for (const { name, text } of files) await replacePrivateFile(join(startDir, name), text);
 }
 
 /** Deletes the directory of a run that was never created. */

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { AGENT, IDS } from "../../../test/builders.ts";
-import { startPostgres } from "../../../test/postgres.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ADA, AGENT, IDS } from "../../../test/builders.ts";
+import { createDatabase, startPostgres } from "../../../test/postgres.ts";
 import { overriding } from "../../../test/proof/overriding.ts";
 import { until } from "../../../test/run-dir.ts";
-import { ROOMY, Scene } from "../../../test/scene.ts";
+import { ROOMY, Scene, said } from "../../../test/scene.ts";
 import { engineOn, openEngine } from "../../app.ts";
 import { OWNERSHIP_MS } from "../../core/run/run-ownership.ts";
 import type { RunId } from "../../core/id.ts";
@@ -29,7 +29,7 @@ function aFolder(): string {
 }
 
 /** A command that waits to be started by a worker whose store can fail. */
-async function aQueuedRun(over: Partial<Store>) {
+async function aQueuedRun(over: Partial<Store>, script = "exit 0") {
   const scene = new Scene();
   const stateDir = aFolder();
   const notes: string[] = [];
@@ -57,11 +57,44 @@ async function aQueuedRun(over: Partial<Store>) {
   });
   onTestFinished(() => engine.stop());
   const id: RunId = IDS.run();
-  const launch = { agent: "command", program: "/bin/sh", args: ["-c", "exit 0"], dir: stateDir, env: ENV, options: {} };
+  const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: stateDir, env: ENV, options: {} };
   await saveLaunch(await makeRunDir(stateDir, id), launch);
   await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
-  return { scene, engine, notes, id };
+  return { scene, engine, notes, id, dir: stateDir };
 }
+
+/** Writes down what each of its starts was told; the first one asks, the second fails. */
+const FORGETFUL = `
+n=$(ls told.* 2>/dev/null | wc -l); cat >told.$((n))
+case $((n)) in
+0) echo '<<ASK_HUMAN>>{"question": "Which cache?"}<</ASK_HUMAN>>' ;;
+1) exit 3 ;;
+esac`;
+
+test("a command that is started again after it failed gets the correction, and what it was told before", async () => {
+  const at = await aQueuedRun({}, FORGETFUL);
+  const isNow = (status: string) => async () => {
+    const run = await at.engine.findRun(at.id);
+    return run?.status === status && run.worker === undefined ? run : undefined;
+  };
+  await at.engine.doDue();
+  const parked = await until("it has asked", isNow("awaiting_input"));
+  await at.engine.answer(parked.pendingId!, said("Redis"), ADA);
+  await at.engine.doDue();
+  await until("it has failed", isNow("failed"));
+  await at.engine.amend(parked.pendingId!, "Valkey after all", ADA);
+  await at.engine.resumeRun(at.id, ADA);
+  await at.engine.doDue();
+  await until("it has ended", isNow("completed"));
+  const told = (nth: number) => readFileSync(join(at.dir, `told.${nth}`), "utf8");
+  expect(told(1)).toMatch(/^A person answered your question\.[^]*\nRedis\n/);
+  expect(told(1)).not.toContain("Answered before");
+  expect(told(2)).toMatch(
+    /^A person corrected [^]*\nValkey after all\n[^]*Continue with the task\.\n\nAnswered before in this run; you may know/,
+  );
+  expect(told(2)).toMatch(/Answered before[^]*Question \(q_\w+\):[^]*\nRedis\n[^]*Answered by ada/);
+  expect(told(2).split("Valkey after all")).toHaveLength(2);
+});
 
 const shortage = (): Error => Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
 const away = (): Error => new Refusal("store_unreachable", "No PostgreSQL can be reached at db:5432.");
@@ -124,6 +157,46 @@ test("what fails in a worker is in its log, and every process on the store sees 
   const other = await openEngine({ store, rules: ROOMY });
   onTestFinished(() => other.stop());
   expect((await other.findTroubles()).failing).toMatchObject([{ kind: "resume", tries: 1, why, run: { number: 1 } }]);
+});
+
+describe.each(["sqlite", "postgres"] as const)("on a restored %s store", (kind) => {
+  test("files of a start that the store does not know of are not taken for the next start", async () => {
+    const root = aFolder();
+    const store =
+      kind === "sqlite"
+        ? ({ kind, file: join(root, "data", "askd.db") } as const)
+        : ({ kind, url: await createDatabase("restored_run") } as const);
+    const runs = { stateDir: join(root, "state"), askd: ["askd"], env: ENV, note: () => undefined };
+    const engine = await openEngine({ store, rules: ROOMY, runs });
+    const working = engine.work();
+    onTestFinished(async () => {
+      await engine.stop();
+      await working;
+    });
+    const id = IDS.run();
+    const ask = String.raw`printf '<<ASK_HUMAN>>\n{"question": "Which?"}\n<</ASK_HUMAN>>\n'`;
+    const script = `if [ -n "$ASKD_ANSWER_FILE" ]; then cp "$ASKD_ANSWER_FILE" got; else ${ask}; fi`;
+    const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: root, env: ENV, options: {} };
+    const runDir = await makeRunDir(runs.stateDir, id);
+    await saveLaunch(runDir, launch);
+    await engine.createRun({ id, agent: "command", host: ensureMachineId(runs.stateDir), giveBack: "worker" }, AGENT);
+    const waiting = await until("it asks and is gone", async () => {
+      const run = await engine.findRun(id);
+      return run?.status === "awaiting_input" ? run : undefined;
+    });
+    // As the store was restored to this moment, after the next start.
+    writeFileSync(join(runDir, "2.pid"), "another-boot\n4242 Mon Jan  1 00:00:00 2024\n");
+    writeFileSync(join(runDir, "2.exit"), "0\n");
+    writeFileSync(join(runDir, "2.out"), "an earlier answer\n");
+    await engine.answer(waiting.lastQuestionId!, said("Redis"), ADA);
+    const ended = await until("the run is over", async () => {
+      const run = await engine.findRun(id);
+      return run?.status === "completed" && run;
+    });
+    expect(existsSync(join(root, "got"))).toBe(true);
+    expect(readFileSync(join(root, "got"), "utf8")).toContain("Redis");
+    expect(ended).toMatchObject({ epoch: 3 });
+  });
 });
 
 test("a worker rides out a restart of PostgreSQL, whatever its agents do meanwhile", { timeout: 120_000 }, async () => {

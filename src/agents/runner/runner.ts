@@ -20,7 +20,7 @@ import { blockEpochs, findAgentProcess } from "../process/process.ts";
 import { readOwnIdentity } from "../process/process-identity.ts";
 import { hasRunDir, listEpochs, makeRunDir, deleteLaunch, hasLaunch, runDirOf } from "./run-files.ts";
 import { type StarterDeps, type ClaimedRun, startAgent, claimForStart } from "./starter.ts";
-import { stopRun } from "../process/stop.ts";
+import { sayLeft, stopRun } from "../process/stop.ts";
 import { Heartbeat, isWorkerGone } from "./worker-row.ts";
 import { setMaxListeners } from "node:events";
 import { readdir } from "node:fs/promises";
@@ -210,9 +210,11 @@ export class Runner {
     const runDir = await makeRunDir(this.#deps.stateDir, run.id);
     // Of a moved run, only what was started here is stopped.
     const lastEpoch = run.host === this.#deps.host ? run.epoch : ((await listEpochs(runDir, "pid")).at(-1) ?? 0);
-    const { left } = await stopRun({ runId: run.id, runDir, lastEpoch });
-    if (left.length > 0) throw new Error(`${left.length} processes of run #${run.number} do not go away`);
+    const { left, isInside } = await stopRun({ runId: run.id, runDir, lastEpoch });
+    if (left.length > 0) throw new Error(sayLeft(left, `run #${run.number}`));
     await work.decider.commit({ finished: [job] });
+    // This worker was started by the agent that it has stopped, and is the last process of the run.
+    if (isInside) process.kill(process.pid, "SIGTERM");
   }
 
   /** Postpones a job that failed after its handler returned, with the reason. */
@@ -222,7 +224,7 @@ export class Runner {
     await decider.commit({ postponed: [retryOf(job, error, decider.at(SYSTEM).now)] });
   }
 
-  async #follow({ run, runDir, agent, launch }: ClaimedRun, work: JobContext): Promise<void> {
+  async #follow({ run, runDir, agent, launch }: Omit<ClaimedRun, "knownEpoch">, work: JobContext): Promise<void> {
     const { engine, rules, worker, note, onStep } = this.#deps;
     const follower = new Follower({
       runId: run.id,
@@ -270,7 +272,7 @@ export class Runner {
 }
 
 async function isToStop(run: Run, { store }: JobContext): Promise<boolean> {
-  if (hasEnded(run)) return true;
+  if (hasEnded(run) || run.status === "blocked") return true;
   const pending = run.pendingId && (await store.findQuestion(run.pendingId));
   if (pending) return isPending(pending) && pending.hold === undefined;
   // Answered since: a stopping agent does not receive the answer as well.

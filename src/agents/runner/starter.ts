@@ -8,6 +8,7 @@ import type { WorkerId, RunId } from "../../core/id.ts";
 import { SECOND_MS, later } from "../../core/instant.ts";
 import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Run } from "../../core/run/run.ts";
+import { allQuestions } from "../../engine/runs.ts";
 import { type JobContext, finishing } from "../../engine/jobs/worker.ts";
 import type { Agent, Start } from "../agent.ts";
 import { findLaunch, findVersion, taskOf } from "./launch.ts";
@@ -19,11 +20,12 @@ import {
   readHandedQuestions,
   readRunHistory,
   askWitness,
+  findForgotten,
 } from "./handover-evidence.ts";
 import { isAgentPresent } from "../process/process-identity.ts";
 import { blockEpochs, findAgentProcess, startProcess } from "../process/process.ts";
-import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
-import { stopRun } from "../process/stop.ts";
+import { type Launch, listEpochs, makeRunDir, startDirOf } from "./run-files.ts";
+import { sayLeft, stopRun } from "../process/stop.ts";
 import { buildResume, restartPrompt } from "./resume-message.ts";
 import { UsageMeter, saveUsageBase } from "./usage-meter.ts";
 
@@ -48,6 +50,8 @@ export interface ClaimedRun {
   runDir: string;
   agent: Agent;
   launch: Launch;
+  /** The run's epoch before the claim; later starts on this machine are unknown to the store. */
+  knownEpoch: number;
 }
 
 /** Claims a run to start or resume; undefined if it cannot be started. */
@@ -77,10 +81,19 @@ export async function claimForStart(
     return undefined;
   }
   deps.onStep?.("taking");
-  const run = await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, claimRun(read, deps.worker, at)));
+  // Listed before the run is read: a start that another worker makes meanwhile has changed the run.
+  const lastEpoch = (await listEpochs(runDir, "pid")).at(-1);
+  let knownEpoch = 0;
+  const asked = await allQuestions(store, found.id);
+  const run = await decider.changeRun(found.id, SYSTEM, (read, at) => {
+    knownEpoch = read.run.epoch;
+    return finishing(job, claimRun(read, { worker: deps.worker, lastEpoch, asked }, at));
+  });
   if (run.worker !== deps.worker) return undefined;
+  if (run.epoch > knownEpoch + 1)
+    deps.note(run, `start ${lastEpoch} on this machine is unknown to the store: restored?`);
   deps.onStep?.("taken");
-  return { run, runDir, agent, launch };
+  return { run, runDir, agent, launch, knownEpoch };
 }
 
 /** Starts the agent of a claimed run; false if the run has a new owner or has ended. */
@@ -90,7 +103,7 @@ export async function startAgent(taken: ClaimedRun, work: JobContext, deps: Star
   await blockEpochs(runDir, epoch - 1);
   deps.onStep?.("blocked");
   const { left } = await stopRun({ runId, runDir, lastEpoch: epoch - 1 });
-  if (left.length > 0) throw new Error(`${left.length} processes of an earlier start do not go away`);
+  if (left.length > 0) throw new Error(sayLeft(left, "an earlier start"));
   deps.onStep?.("cleared");
   await confirmGiven(taken, work);
   const confirmed = await refreshOwnRun(run, work, deps);
@@ -133,25 +146,37 @@ async function confirmGiven({ run, agent, launch }: ClaimedRun, { store, decider
 }
 
 async function buildStart(
-  { run, agent, launch, runDir }: ClaimedRun,
+  { run, agent, launch, runDir, knownEpoch }: ClaimedRun,
   work: JobContext,
   deps: StarterDeps,
 ): Promise<Start> {
   const { store } = work;
   const version = await findVersion(agent, launch);
   const { before } = await UsageMeter.open(store, run.id, undefined);
-  const task = taskOf(run, { ...deps, epoch: run.epoch, runDir, version }, launch, before);
+  const task = taskOf(
+    run,
+    { ...deps, epoch: run.epoch, startDir: startDirOf(runDir, run.epoch), version },
+    launch,
+    before,
+  );
   const delimiter = delimiterFrom(randomBytes(DELIMITER_BYTES));
   const reads = await readHandedQuestions(store, run);
   const isKnown = run.session !== undefined && (await hasSessionRecord(agent, run, launch));
-  if (!isKnown && reads.length === 0 && !(await hasStarted(runDir, run.epoch - 1))) return agent.start(task);
-  const how = await buildResume(run, { agent, launch, runDir }, { delimiter, reads });
+  if (!isKnown && reads.length === 0 && !(await hasStarted(runDir, knownEpoch))) return agent.start(task);
+  const history = await readRunHistory(store, run);
+  const known = remembers(agent, run, launch) ? [] : findForgotten(history, reads);
+  const how = await buildResume(run, { agent, launch, runDir }, { delimiter, reads, known });
   if (how.by === "call") await leaveForNextStart(run, reads, how.callId, work);
   if (agent.program === "" || isKnown) return agent.resume({ ...task, session: run.session ?? "" }, how);
   deps.note(run, `the session ${run.session ?? ""} is gone; a new one is told what is known`);
-  const history = await readRunHistory(store, run);
   const prompt = await restartPrompt({ prompt: launch.prompt, dir: launch.dir, runDir }, agent, history, delimiter);
   return agent.start({ ...task, prompt });
+}
+
+/** Says whether a resumed agent has a session of its own to go on with; a command has none unless it is named one. */
+function remembers(agent: Agent, { session }: Run, { options }: Launch): boolean {
+  if (agent.program !== "") return true;
+  return session !== undefined && (options.resumeWith ?? []).some((word) => word.includes("{session}"));
 }
 
 /** Leaves other outcomes to the next start: the agent gets the answer to its call and nothing else. */

@@ -72,7 +72,7 @@ function gitEnv(): Record<string, string> {
 }
 
 /** Disables programs of the repository: a hook must not block a commit. */
-const QUIETLY = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+export const QUIETLY = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
 
 /** Commits one file in its repository, and nothing else that is changed or staged there. */
 export async function commitFile(path: string, message: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Channel, ChannelResult, WireMessage } from "../../core/channel/channel.ts";
 import type { AppriseSettings } from "../../core/channel/channel-settings.ts";
+import { sayAnswerElsewhere } from "../../core/channel/answer-elsewhere.ts";
 import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
@@ -53,17 +54,19 @@ function fitBody(message: QuestionMessage) {
       foreign: plain,
       hasContext: false,
       hasTitle: true,
-      how: `${tellIn(message.language, "how.command", { id: message.shortId })} …`,
+      how: sayAnswerElsewhere(message, "how.command"),
     },
   );
 }
 
 function buildMessage(message: QuestionMessage) {
-  const title = tellIn(message.language, message.isOpen ? "question.of" : "closed", { about: message.about });
+  const word = message.news !== undefined ? "news" : message.isOpen ? "question.of" : "closed";
+  const title = tellIn(message.language, word, { about: message.about });
   return {
     title: cutText(plain(title), TITLE_CHARS, countCharacters).text,
     body: fitBody(message).text,
-    type: message.isOpen ? (message.risk === "high" ? "warning" : "info") : "success",
+    type:
+      message.news !== undefined ? "info" : message.isOpen ? (message.risk === "high" ? "warning" : "info") : "success",
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Channel, InboundBatch, WireMessage } from "../../core/channel/channel.ts";
 import type { DesktopSettings } from "../../core/channel/channel-settings.ts";
+import { sayAnswerElsewhere } from "../../core/channel/answer-elsewhere.ts";
 import { type QuestionMessage, choicesOf, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -65,7 +66,7 @@ function fitBody(message: QuestionMessage) {
     foreign: makeVisible,
     hasContext: false,
     hasTitle: isClosed,
-    how: `askd answer ${message.shortId}`,
+    how: message.needsPerson ? sayAnswerElsewhere(message, "how.command") : `askd answer ${message.shortId}`,
   });
 }
 
@@ -76,7 +77,7 @@ function buildNotification(message: QuestionMessage, strength: Channel["strength
   return {
     title: cutText(title, TITLE_CHARS, countCharacters).text,
     body: text,
-    urgency: message.isOpen ? (message.risk === "high" ? "critical" : "normal") : "low",
+    urgency: urgencyOf(message),
     group: message.questionId,
     buttons: choicesOf(message, { isWhole, strength })
       .slice(0, MOST_BUTTONS)
@@ -87,6 +88,12 @@ function buildNotification(message: QuestionMessage, strength: Channel["strength
     link: message.link,
     openLabel: tellIn(message.language, "open"),
   };
+}
+
+/** News stay until they are read; what only shows an outcome goes by itself. */
+function urgencyOf({ isOpen, risk, news }: QuestionMessage): Notification["urgency"] {
+  if (isOpen && risk === "high") return "critical";
+  return isOpen || news !== undefined ? "normal" : "low";
 }
 
 function readWire(wire: WireMessage): Notification {

@@ -34,6 +34,8 @@ export class LinuxNotifier implements Notifier {
   /** Ids of notifications that the person put away, and the links of those that have one. */
   readonly #putAway = new Set<number>();
   readonly #links = new Map<number, string>();
+  /** The service that showed the last notification: it may end before anybody listens. */
+  #shownBy: string | undefined;
 
   constructor(env: Readonly<Record<string, string | undefined>>, run: RunProgram) {
     this.#env = env;
@@ -80,7 +82,7 @@ export class LinuxNotifier implements Notifier {
 
   async *presses(signal: AbortSignal): AsyncIterable<Press> {
     const bus = await this.#open();
-    let service = await findService(bus);
+    let service = this.#shownBy ?? (await findService(bus));
     const stop = () => this.#wakeAll();
     signal.addEventListener("abort", stop, { once: true });
     try {
@@ -92,7 +94,10 @@ export class LinuxNotifier implements Notifier {
         }
         const now = await findService(bus);
         // With the service its notifications are gone: whoever listens anew shows them again.
-        if (service !== undefined && now !== service) throw new Error("the notification service has ended");
+        if (service !== undefined && now !== service) {
+          this.#shownBy = undefined;
+          throw new Error("the notification service has ended");
+        }
         service = now;
         if (this.#presses.length === 0 && !signal.aborted) await new Promise<void>((wake) => this.#wake.add(wake));
       }
@@ -129,7 +134,8 @@ export class LinuxNotifier implements Notifier {
     this.#putAway.delete(number);
     if (link === undefined) this.#links.delete(number);
     else this.#links.set(number, link);
-    return sayShown({ guid: bus.guid, service: (await findService(bus)) ?? "", client: bus.name, id: number });
+    this.#shownBy = await findService(bus);
+    return sayShown({ guid: bus.guid, service: this.#shownBy ?? "", client: bus.name, id: number });
   }
 
   async #try(act: (bus: Dbus) => Promise<ChannelResult>): Promise<ChannelResult> {

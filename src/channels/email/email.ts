@@ -8,7 +8,7 @@ import type {
   WireMessage,
 } from "../../core/channel/channel.ts";
 import type { EmailSettings } from "../../core/channel/channel-settings.ts";
-import type { QuestionMessage } from "../../core/channel/message.ts";
+import { type QuestionMessage, countCharacters, cutText } from "../../core/channel/message.ts";
 import type { Strength } from "../../core/people/actor.ts";
 import { hashText } from "../../core/question/content.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -24,6 +24,7 @@ import { extractReply } from "./reply-text.ts";
 import { type OutgoingMail, sendMail, verifySmtp } from "./smtp.ts";
 
 const MOST_REFERENCES_CHARS = 2_000;
+const NOTE_SUBJECT_CHARS = 100;
 
 /** The mail that a response belongs to. */
 const Thread = z.object({
@@ -50,6 +51,7 @@ export function emailChannel(settings: EmailSettings, outbound: Outbound): Chann
     build: (message, to) => ({ ...buildMail(message, to, sender) }),
     face: (message, to) => (isWorthMail(message, to) ? { outcome: message.outcome } : "asked"),
     send: (wire) => sendMail(smtp, asMail(wire)),
+    note: (text, to) => ({ ...noteMail(text, to, sender) }),
     remind: (_outside, wire, text) => sendMail(smtp, reminder(asMail(wire), text)),
     ...(imap === undefined
       ? {}
@@ -84,16 +86,18 @@ type Sender = EmailSettings & { own: MailAddress; strength: Strength | undefined
 
 function buildMail(message: QuestionMessage, to: Recipient, sender: Sender): OutgoingMail {
   const { own, strength, hasTags } = sender;
-  const { isOpen } = message;
+  // News begin a mail of their own, in the thread of the run.
+  const isOpen = message.isOpen || message.news !== undefined;
   const token = message.token || "test"; // a message that only tests belongs to no delivery
   const { text, isWhole } = fitMail(message, strength);
-  const replyTo = strength !== undefined && hasTags ? replyAddress(own, token) : undefined;
+  const replyTo =
+    strength !== undefined && hasTags && message.news === undefined ? replyAddress(own, token) : undefined;
   const first = messageId(token, "", own);
   const run = `<run.${message.runId.replace(/[^\w-]/g, "")}@${own.domain}>`;
   const subject = subjectOf(message);
   return {
     from: sender.from.includes("<") ? sender.from : `askd <${sender.from}>`,
-    to: to.address === undefined ? sender.to : [to.address],
+    to: to.address === undefined ? sender.to : to.address.split(","),
     subject: isOpen ? subject : `Re: ${subject}`,
     text: `${text}\n`,
     html: mailHtml(text, message, { replyTo, strength, isWhole }),
@@ -125,6 +129,21 @@ function reminder(mail: OutgoingMail, text: string): OutgoingMail {
     messageId: mail.messageId.replace("@", `.${part}@`),
     inReplyTo: mail.messageId,
     references: `${mail.references ?? ""} ${mail.messageId}`.trim(),
+  };
+}
+
+/** A mail about no question: its first line is the subject, and nobody has to reply. */
+function noteMail(text: string, { address }: Recipient, sender: Sender): OutgoingMail {
+  const { own } = sender;
+  const said = makeVisible(text);
+  return {
+    from: sender.from.includes("<") ? sender.from : `askd <${sender.from}>`,
+    to: address === undefined ? sender.to : address.split(","),
+    subject: cutText(said.split("\n")[0] ?? "", NOTE_SUBJECT_CHARS, countCharacters).text,
+    text: `${said}\n`,
+    messageId: messageId(hashText(`${address ?? ""}${said}`).slice(0, 32), "note", own),
+    returnPath: `${own.local}@${own.domain}`,
+    headers: { ...AUTOMATIC },
   };
 }
 

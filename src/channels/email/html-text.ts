@@ -62,7 +62,9 @@ class TextWriter {
   open(name: string, tag: string): boolean {
     if (isEnd(tag) && this.#dropped === 0 && this.text.trim() !== "") return false;
     if (name === "br" && this.#dropped === 0) this.text += "\n";
-    if (BLOCKS.has(name)) this.#breakLine(name === "p" ? 2 : 1);
+    // Word writes each line as a paragraph, and an empty line as one of its own.
+    const isParagraph = name === "p" && attribute(tag, "class") !== "MsoNormal";
+    if (BLOCKS.has(name)) this.#breakLine(isParagraph ? 2 : 1);
     if (name === "li" && this.#dropped === 0) this.text += "- ";
     if (VOID.has(name) || tag.endsWith("/>") || this.#open.length >= MOST_DEPTH) return true;
     const isDropped = isLeftOut(name, tag);

@@ -1,3 +1,4 @@
+import { sayAnswerElsewhere, sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
 import {
   type FittedText,
   type QuestionMessage,
@@ -6,8 +7,8 @@ import {
   cutText,
   fitText,
   sayHowToReply,
-  sayOnlyDenied,
 } from "../../core/channel/message.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
 import type { Strength } from "../../core/people/actor.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 
@@ -15,6 +16,8 @@ import { makeVisible } from "../../core/text/visible.ts";
 const TEXT_CHARS = 20_000;
 const SUBJECT_CHARS = 150;
 const OPTION = /^([0-9]*[A-Z]{1,2})\) (.*)$/;
+/** A code block ends with as many backticks as it begins with: what it shows may contain fewer. */
+const CODE = /^(`{3,})[\w+-]{0,20}\n([^]*?)\n\1$/gm;
 
 /** The subject of all mails about a question: the question, then the run. */
 export function subjectOf({ title, about }: QuestionMessage): string {
@@ -40,12 +43,16 @@ export function fitMail(message: QuestionMessage, strength: Strength | undefined
 }
 
 function sayHow(message: QuestionMessage, strength: Strength | undefined) {
-  const elsewhere = `Answer with: askd answer ${message.shortId}`;
+  const { language, items, risk } = message;
+  const elsewhere = sayAnswerElsewhere(message, "how.command");
   if (strength === undefined) return elsewhere;
-  if (message.risk === "high" && strength !== "person") return `A mail cannot answer this. ${elsewhere}`;
+  if (risk === "high" && strength !== "person") return `${tellIn(language, "mail.cannot")} ${elsewhere}`;
   const how = sayHowToReply(message);
-  const hasOptions = message.items.some(({ options }) => options.length > 0);
-  return hasOptions && how.startsWith("Reply with") ? `${how} A reason may follow below it.` : how;
+  const hasOptions = items.some(({ options }) => options.length > 0);
+  const isCommand = items.length === 1 && items[0]?.schema !== undefined;
+  if (!hasOptions || isCommand) return how;
+  // An example of a reply ends without a full stop, which people would type too.
+  return `${how}${how.endsWith(".") ? " " : "\n"}${tellIn(language, "mail.reason")}`;
 }
 
 /** The lines that a mail about this question may have had; a reply that quotes them is recognised by them. */
@@ -67,13 +74,14 @@ export function mailHtml(
       ? `mailto:${replyTo}?subject=${encodeURIComponent(`Re: ${subjectOf(message)}`)}&body=${encodeURIComponent(key)}`
       : undefined;
   const show = (line: string) => inline(line, message.link);
-  const paragraphs = text.split("\n\n");
-  const body = paragraphs.map((paragraph, index) => {
-    const lines = paragraph.split("\n");
+  const blocks = blocksOf(text);
+  const body = blocks.map(({ block, isCode }, index) => {
+    if (isCode) return `<pre class="code">${escapeHtml(block)}</pre>`;
+    const lines = block.split("\n");
     if (lines.every((line) => OPTION.test(line))) return optionRows(lines, link);
     if (index === 0) return `<p class="q">${lines.map(show).join("<br>")}</p>`;
-    if (index === paragraphs.length - 1) return `<p class="end">${lines.map(show).join("<br>")}</p>`;
-    return `<p class="text">${escapeHtml(paragraph)}</p>`;
+    if (index === blocks.length - 1) return `<p class="end">${lines.map(show).join("<br>")}</p>`;
+    return `<p class="text">${escapeHtml(block)}</p>`;
   });
   return `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><style>${STYLE}</style></head><body><div class="mail">${body.join("")}</div></body></html>`;
 }
@@ -84,10 +92,27 @@ body{margin:0;padding:16px;font:16px/1.5 system-ui,-apple-system,"Segoe UI",Robo
 .mail{max-width:640px}
 .q{font-size:20px;line-height:1.35;font-weight:600;margin:0 0 16px;overflow-wrap:anywhere}
 .text{white-space:pre-wrap;margin:0 0 16px;overflow-wrap:anywhere}
+.code{font:14px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap;margin:0 0 16px;padding:8px 14px;border-left:3px solid #8a8f98;overflow-wrap:anywhere}
 .options{margin:0 0 16px}
 .option{display:block;margin:0 0 8px;padding:10px 14px;border:1px solid #8a8f98;border-radius:8px;color:inherit;text-decoration:none;overflow-wrap:anywhere}
 .end{margin:24px 0 0;padding-top:12px;border-top:1px solid #8a8f98;font-size:14px;opacity:.85;overflow-wrap:anywhere}
 a{color:inherit}`;
+
+interface MailBlock {
+  block: string;
+  isCode: boolean;
+}
+
+/** The paragraphs and code blocks of a text, in order. */
+function blocksOf(text: string): MailBlock[] {
+  // Between the texts are the backticks and the code.
+  return text.split(CODE).flatMap((part, index): MailBlock[] => {
+    if (index % 3 === 1) return [];
+    if (index % 3 === 2) return [{ block: part, isCode: true }];
+    const paragraphs = part.split("\n\n").map((paragraph) => paragraph.replace(/^\n+|\n+$/g, ""));
+    return paragraphs.filter((paragraph) => paragraph !== "").map((block) => ({ block, isCode: false }));
+  });
+}
 
 function optionRows(lines: readonly string[], link: (key: string) => string | undefined) {
   const rows = lines.map((line) => {

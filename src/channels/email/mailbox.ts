@@ -28,7 +28,8 @@ export interface MailboxOptions {
 }
 
 /**
- * Brings new mail of the inbox, each once from the cursor on, and changes nothing there. If the server gave new uids to
+ * Brings new mail of the inbox, each once from the cursor on, and changes nothing there. The first batch is empty: the
+ * inbox is open. If the server gave new uids to
  * everything, the mail of the last days comes again. It ends with an error when the connection is lost.
  */
 export async function* readMailbox(server: MailServerSettings, options: MailboxOptions): AsyncGenerator<MailBatch> {
@@ -40,6 +41,7 @@ export async function* readMailbox(server: MailServerSettings, options: MailboxO
     const validity = String(mailbox.uidValidity);
     const known = parseCursor(options.cursor);
     let next = known?.validity === validity ? known.next : await firstRecent(imap, nowMs() - BACK_MS);
+    yield { cursor: `${validity}:${next}`, mails: [] };
     while (!signal.aborted) {
       const arrived = wake.next();
       for await (const batch of readFrom(imap, next, isWanted)) {

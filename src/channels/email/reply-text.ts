@@ -9,6 +9,7 @@ import {
   HAS_ADDRESS,
   HAS_DATE,
   HEADER_LINE,
+  NOTES_HEADER,
   SAYS_WROTE,
   SEE_BELOW,
   SEPARATOR,
@@ -52,12 +53,17 @@ export function extractReply({ text, senderName, sent = [] }: ReplyBody): string
   const marked = markQuotes(lines, isSent);
   const [top, rest] = splitAtQuote(marked);
   const above = cleanReply(top, senderName);
-  if (above !== "" && !SEE_BELOW.test(above) && !GREETING.test(above)) return above;
+  if (above !== "" && !SEE_BELOW.test(above) && !isGreeting(above)) return above;
   const below = cleanReply(
     rest.filter(({ kind }) => kind !== "quoted"),
     senderName,
   );
-  return below === "" ? (GREETING.test(above) ? "" : above) : below;
+  return below === "" ? (isGreeting(above) ? "" : above) : below;
+}
+
+/** A greeting alone; with an answer on a line below it, it is more than that. */
+function isGreeting(text: string) {
+  return !text.includes("\n") && GREETING.test(text);
 }
 
 function splitLines(text: string): string[] {
@@ -88,6 +94,7 @@ function sentMatcher(sent: readonly string[]): SentMatcher {
 function plainLine(line: string) {
   return line
     .replace(/^[\s>|]+/, "")
+    .replace(/^\w{1,12}>+\s*/, "")
     .replace(/<(?:https?|mailto):[^>\s]*>/gi, "")
     .replace(/[*_`]/g, "")
     .replace(/\s+/g, " ")
@@ -106,7 +113,8 @@ function markQuotes(lines: readonly string[], isSent: SentMatcher): Line[] {
 
 function kindOf(text: string): LineKind {
   if (text.trim() === "") return "blank";
-  return /^\s{0,3}(?:>|\|\s)/.test(text) ? "quoted" : "own";
+  // Some programs put the name of the sender before the mark: "askd> ".
+  return /^\s{0,3}(?:>|\|\s|\w{1,12}>+\s*$)/.test(text) ? "quoted" : "own";
 }
 
 /** Two lines in a row that we sent are quoted; one alone may be the answer, such as the line of an option. */
@@ -167,6 +175,7 @@ function isAttribution(text: string, isFollowed: boolean): boolean {
 function isHeaderBlock(lines: readonly Line[], index: number): boolean {
   const line = lines[index];
   if (!line || line.kind === "blank") return false;
+  if (NOTES_HEADER.test(line.text)) return true;
   if (SEPARATOR.test(line.text)) {
     const next = lines.slice(index + 1).filter(({ kind }) => kind !== "blank");
     // A line of dashes alone may belong to the text; a quoted mail or its headers follow a separator.

@@ -2,7 +2,7 @@
 
 /** The verbs of "Mika wrote:". */
 const WROTE =
-  "wrote|writes|said|schrieb|hat geschrieben|schrieb am|geschrieben|a écrit|a ecrit|escribió|escribio|ha escrito|escreveu|escrita por|ha scritto|scrive|schreef|het volgende geschreven|geschreven|skrev|skrev följande|kirjoitti|napisał|napisała|napisał\\(a\\)|pisze|napsal|napsala|napsal\\(a\\)|написал|написала|написал\\(а\\)|пише|написав|пишет|yazdı|şunu yazdı|írta|ezt írta|a scris|написа|έγραψε|đã viết|menulis|さんは書きました|のメッセージ|さんが書きました|写道|寫道|님이 작성|작성|כתב|كتب";
+  "wrote|writes|said|schrieb|hat geschrieben|schrieb am|geschrieben|a écrit|a ecrit|escribió|escribio|ha escrito|escreveu|escrita por|ha scritto|scrive|schreef|het volgende geschreven|geschreven|skrev|skrev följande|kirjoitti|napisał|napisała|napisał\\(a\\)|pisze|napsal|napsala|píše|piše|rašė|rakstīja|kirjutas|skrifaði|ha escrit|napisao|napisala|napsal\\(a\\)|написал|написала|написал\\(а\\)|пише|написав|пишет|yazdı|şunu yazdı|írta|ezt írta|a scris|написа|έγραψε|đã viết|menulis|さんは書きました|のメッセージ|さんが書きました|写道|寫道|님이 작성|작성|כתב|كتب";
 /** The end of the line before a quotation. */
 export const ATTRIBUTION_END = new RegExp(`(?:${WROTE})[^\\n]{0,80}[:：]?\\s*$|[:：]\\s*$`, "iu");
 export const SAYS_WROTE = new RegExp(
@@ -19,12 +19,15 @@ export const HAS_ADDRESS = /[^\s<>@:;"'()[\]]+@[^\s<>@:;"'()[\]]+\.[a-z]{2,}/iu;
 
 /** The labels of a header block, as Outlook and others write it above a quoted mail. */
 const LABELS =
-  "from|sent|to|cc|date|subject|reply-to|importance|von|gesendet|an|datum|betreff|antwort an|de|envoyé|envoye|à|a|objet|date d'envoi|enviado|enviado el|enviada em|enviado em|para|asunto|assunto|fecha|data|da|inviato|oggetto|van|verzonden|verstuurd|aan|onderwerp|från|skickat|till|ämne|fra|sendt|til|emne|dato|lähettäjä|lähetetty|vastaanottaja|aihe|päiväys|od|wysłano|do|temat|data wysłania|odesláno|komu|předmět|от|отправлено|кому|тема|дата|копия|від|надіслано|kimden|gönderildi|kime|konu|tarih|feladó|küldve|címzett|tárgy|差出人|送信日時|送信日|宛先|件名|日時|发件人|发送时间|收件人|主题|日期|寄件者|보낸 사람|보낸 날짜|받는 사람|제목|날짜";
+  "from|sent|to|cc|date|subject|reply-to|importance|von|gesendet|an|datum|betreff|antwort an|de|envoyé|envoye|à|a|objet|date d'envoi|enviado|enviado el|enviada em|enviado em|para|asunto|assunto|fecha|data|da|inviato|oggetto|van|verzonden|verstuurd|aan|onderwerp|från|skickat|till|ämne|fra|sendt|til|emne|dato|lähettäjä|lähetetty|vastaanottaja|aihe|päiväys|od|wysłano|do|temat|data wysłania|odesláno|komu|předmět|от|отправлено|кому|тема|дата|копия|від|надіслано|kimden|gönderen|gönderildi|absender|empfänger|expéditeur|destinataire|remitente|destinatario|mittente|destinatari|remetente|destinatário|afzender|ontvanger|afsender|avsender|avsändare|mottagare|odesílatel|příjemce|nadawca|odbiorca|отправитель|получатель|expeditor|kime|konu|tarih|feladó|küldve|címzett|tárgy|差出人|送信日時|送信日|宛先|件名|日時|发件人|发送时间|收件人|主题|日期|寄件者|보낸 사람|보낸 날짜|받는 사람|제목|날짜";
 export const HEADER_LINE = new RegExp(`^[>\\s]*\\*{0,2}(?:${LABELS})\\s?\\*{0,2}\\s?[:：]\\*{0,2}(?:\\s|$)`, "iu");
 
 /** A line that says that an earlier or forwarded mail follows. */
 export const SEPARATOR =
   /^[>\s]*(?:[-_=*]{2,}\s*(?:original(?:nachricht|e nachricht)?|original message|ursprüngliche nachricht|weitergeleitete nachricht|forwarded message|message d['’]origine|message original|message transféré|mensaje original|mensaje reenviado|mensagem original|messaggio originale|messaggio inoltrato|oorspronkelijk bericht|doorgestuurd bericht|originalmeddelande|ursprungligt meddelande|ursprungligt e-postmeddelande|oprindelig meddelelse|opprinnelig melding|alkuperäinen viesti|wiadomość oryginalna|oryginalna wiadomość|treść oryginalnej wiadomości|původní zpráva|исходное сообщение|пересылаемое сообщение|оригинальное сообщение|元のメッセージ|original appointment|原始邮件|원본 메시지|reply message|antwort).{0,40}|_{20,}|[-=]{25,}|begin forwarded message:|anfang der weitergeleiteten nachricht:|début du message réexpédié :|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*$/iu;
+
+/** The line of Lotus Notes above a quoted mail: "askd ---11/17/2026 09:12:03 AM---Redis or Memcached". */
+export const NOTES_HEADER = /^.{1,80}---\s?\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[^-]{0,20}---/u;
 
 /** The last line of a phone or a mail program about itself. */
 export const FOOTER =

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Channel, ChannelResult, InboundBatch, WireMessage } from "../../core/channel/channel.ts";
 import type { NtfySettings } from "../../core/channel/channel-settings.ts";
+import { sayAnswerElsewhere } from "../../core/channel/answer-elsewhere.ts";
 import {
   type Choice,
   type QuestionMessage,
@@ -10,7 +11,7 @@ import {
   cutText,
   fitText,
 } from "../../core/channel/message.ts";
-import { tellIn } from "../../core/channel/message-words.ts";
+import { openLabel } from "../../core/channel/page-link.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type Outbound, type ServiceReply, callService, networkFailure } from "../outbound.ts";
 import { readJsonLines } from "./json-lines.ts";
@@ -108,7 +109,7 @@ function fitMessage(message: QuestionMessage) {
     foreign: makeVisible,
     hasContext: false,
     hasTitle: isClosed,
-    how: tellIn(message.language, "how.also", { id: message.shortId }),
+    how: sayAnswerElsewhere(message, "how.also"),
   });
 }
 
@@ -123,8 +124,9 @@ function buildMessage(message: QuestionMessage, place: ButtonPlace): WireMessage
     topic: place.topic,
     title: cutText(title, TITLE_CHARS, countCharacters).text,
     message: text,
-    priority: isClosed ? PRIORITY.closed : PRIORITY[message.risk],
-    tags: [isClosed ? "white_check_mark" : "robot"],
+    // News ring once; what only shows an outcome does not.
+    priority: message.news !== undefined ? PRIORITY.low : isClosed ? PRIORITY.closed : PRIORITY[message.risk],
+    tags: [message.news === undefined && isClosed ? "white_check_mark" : "robot"],
     sequence_id: message.questionId,
     ...(message.link === undefined ? {} : { click: message.link }),
     actions: actionsOf(message, choices, place),
@@ -133,7 +135,7 @@ function buildMessage(message: QuestionMessage, place: ButtonPlace): WireMessage
 
 /** ntfy shows three buttons: as many choices as fit beside the link, if all fit or the link leads to the others. */
 function actionsOf({ link, token, language }: QuestionMessage, choices: readonly Choice[], place: ButtonPlace) {
-  const open = link === undefined ? [] : [{ action: "view", label: tellIn(language, "open"), url: link }];
+  const open = link === undefined ? [] : [{ action: "view", label: openLabel(link, language), url: link }];
   const buttons = choices.slice(0, MOST_ACTIONS - open.length).map(({ key, label }) => ({
     action: "http",
     label: cutText(`${key}) ${makeVisible(label)}`, LABEL_CHARS, countCharacters).text,
@@ -175,6 +177,9 @@ function parseLine(line: string): unknown {
   }
 }
 
+/** Everything that the server still has. */
+const ALL = "all";
+
 async function* listen(
   outbound: Outbound,
   url: string,
@@ -182,12 +187,13 @@ async function* listen(
   { cursor, signal }: { cursor: string | undefined; signal: AbortSignal },
 ): AsyncIterable<InboundBatch> {
   // The server keeps messages for some hours: what came while nobody listened is read first.
-  const response = await outbound.fetch(`${url}?since=${encodeURIComponent(cursor ?? "all")}`, {
+  const response = await outbound.fetch(`${url}?since=${encodeURIComponent(cursor ?? ALL)}`, {
     headers,
     redirect: "error",
     signal,
   });
   if (response.status !== 200) throw new Error(`the reply topic cannot be read: status ${response.status}`);
+  yield { cursor: cursor ?? ALL, replies: [], pairings: [] };
   for await (const line of readJsonLines(response, { silenceMs: SILENCE_MS, signal })) {
     const event = StreamEvent.safeParse(line);
     if (!event.success || event.data.event !== "message") continue;

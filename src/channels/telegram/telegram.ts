@@ -8,6 +8,7 @@ import type {
   WireMessage,
 } from "../../core/channel/channel.ts";
 import type { TelegramSettings } from "../../core/channel/channel-settings.ts";
+import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
 import {
   type QuestionMessage,
   choicesOf,
@@ -15,8 +16,8 @@ import {
   cutText,
   fitText,
   sayHowToReply,
-  sayOnlyDenied,
 } from "../../core/channel/message.ts";
+import { openLabel } from "../../core/channel/page-link.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -80,14 +81,18 @@ export function telegramChannel(settings: TelegramSettings, outbound: Outbound):
     },
     remind: async (outside, wire, text) => {
       const reply = outside === undefined ? {} : { reply_parameters: replyTo(outside) };
-      const reminded = await call("sendMessage", { chat_id: wire["chat_id"], text: plainText(text), ...reply });
-      return reminded.ok ? { ok: true } : judgeFailure(reminded);
+      const reminded = sent(await call("sendMessage", { chat_id: wire["chat_id"], text: plainText(text), ...reply }));
+      return reminded.ok ? { ok: true, beside: reminded.outside } : reminded;
     },
     note: (text, { address }) => ({
       chat_id: address === undefined ? undefined : Number(address),
       text: plainText(text),
     }),
     respond: (respondTo, text) => respond(call, respondTo, text),
+    acknowledge: async (respondTo) => {
+      const done = await call("answerCallbackQuery", { callback_query_id: respondTo.replace(/^tap /, "") });
+      return done.ok ? { ok: true } : judgeFailure(done);
+    },
     verify: async () => `@${(await getBot(call)).username}`,
     listen: (cursor, signal) => listen(call, cursor, signal),
   };
@@ -156,15 +161,17 @@ function howToReply(message: QuestionMessage) {
 }
 
 /** One row for each choice, then what else can be done; a link only where Telegram can open it. */
-function keyboardOf({ token, link, language }: QuestionMessage, choices: ReturnType<typeof choicesOf>) {
+function keyboardOf({ token, link, language, accepts }: QuestionMessage, choices: ReturnType<typeof choicesOf>) {
   const rows = choices.map(({ key, label }) => [
     {
       text: cutText(`${key}) ${harmless(label)}`, LABEL_CHARS, countCharacters).text,
       callback_data: `${token}:${key}`,
     },
   ]);
-  const open = link?.startsWith("https://") ? [{ text: tellIn(language, "open"), url: link }] : [];
-  return [...rows, [{ text: tellIn(language, "claim"), callback_data: `${token}:/claim` }, ...open]];
+  const open = link?.startsWith("https://") ? [{ text: openLabel(link, language), url: link }] : [];
+  // Nobody can take over a digest: it asks nothing itself.
+  const claim = accepts.length === 0 ? [] : [{ text: tellIn(language, "claim"), callback_data: `${token}:/claim` }];
+  return [...rows, [...claim, ...open]].filter((row) => row.length > 0);
 }
 
 function harmless(text: string) {
@@ -213,16 +220,17 @@ async function* listen(call: Call, cursor: string | undefined, signal: AbortSign
   const freed = await call("deleteWebhook", { drop_pending_updates: false }, { signal });
   if (!freed.ok) throw new Error(freed.why);
   let offset = Number(cursor ?? 0);
-  while (!signal.aborted) {
-    const args = { offset, timeout: POLL_S, allowed_updates: ["message", "callback_query"] };
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    // The first look is over at once, and shows that nobody else polls for this bot.
+    const args = { offset, timeout: isFirst ? 0 : POLL_S, allowed_updates: ["message", "callback_query"] };
     const got = await call("getUpdates", args, { signal, timeoutMs: POLL_TIMEOUT_MS });
     if (signal.aborted) return;
     if (!got.ok) throw new Error(got.why);
     const updates = z.array(Update).parse(got.result);
     const last = updates.at(-1);
-    if (!last) continue;
+    if (!last && !isFirst) continue;
     // The next request confirms these updates: they are in the store by then.
-    offset = last.update_id + 1;
+    if (last) offset = last.update_id + 1;
     yield { cursor: String(offset), replies: updates.flatMap(replyOf), pairings: updates.flatMap(pairingOf) };
   }
 }

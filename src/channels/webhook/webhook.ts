@@ -1,5 +1,6 @@
 import type { Channel, ChannelResult, WireMessage } from "../../core/channel/channel.ts";
 import type { WebhookFormat, WebhookSettings } from "../../core/channel/channel-settings.ts";
+import { sayAnswerElsewhere } from "../../core/channel/answer-elsewhere.ts";
 import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { instant } from "../../core/instant.ts";
@@ -33,7 +34,11 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
     name: "webhook",
     strength: undefined,
     showsAll: (message) => fitted("standard", message).isWhole,
-    build: (message) => ({ body: format === "standard" ? standardBody(message) : chatBody(format, message) }),
+    build: (message, { isChange = false }) => ({
+      body: format === "standard" ? standardBody(message, isChange) : chatBody(format, message, isChange),
+    }),
+    // That a message is a change is no change by itself.
+    face: (message) => (format === "standard" ? standardBody(message, false) : chatBody(format, message, false)),
     send: deliver,
     edit: (_outside, wire) => deliver(wire),
     remind: (_outside, wire, text) => deliver(reminder(format, wire, text)),
@@ -59,10 +64,11 @@ function signedHeaders(secret: string | undefined, body: string, nowMs: number):
   return { "webhook-id": id, "webhook-timestamp": Math.floor(nowMs / 1000).toString() };
 }
 
-function standardBody(message: QuestionMessage) {
+function standardBody(message: QuestionMessage, isChange: boolean) {
   const { text, isWhole } = fitted("standard", message);
+  if (message.news !== undefined) return newsBody(message, message.news);
   return {
-    type: message.isOpen ? "question.asked" : "question.changed",
+    type: message.isOpen && !isChange ? "question.asked" : "question.changed",
     data: {
       question: {
         id: message.questionId,
@@ -87,6 +93,14 @@ function standardBody(message: QuestionMessage) {
   };
 }
 
+/** News of a run, under the name of their event. */
+function newsBody({ runId, title, about, link }: QuestionMessage, type: string) {
+  return {
+    type,
+    data: { run: makeVisible(about), run_id: runId, text: makeVisible(title), url: link ?? null },
+  };
+}
+
 /** Only labels are redacted, so a redacted question keeps its values to itself; a reply names the key. */
 function viewOption(option: Option, { isRedacted }: QuestionMessage) {
   const { key, value, label, description, recommended = false } = option;
@@ -100,8 +114,16 @@ function viewOption(option: Option, { isRedacted }: QuestionMessage) {
 }
 
 /** These services cannot edit what a webhook posted: only news of weight is a new message. */
-function chatBody(format: Exclude<WebhookFormat, "standard">, message: QuestionMessage): Record<string, unknown> {
-  return chatText(format, fitted(format, { ...message, notes: [] }).text);
+function chatBody(
+  format: Exclude<WebhookFormat, "standard">,
+  message: QuestionMessage,
+  isChange: boolean,
+): Record<string, unknown> {
+  const { isOpen, title, deadline, shortId } = message;
+  if (!isChange || !isOpen) return chatText(format, fitted(format, { ...message, notes: [] }).text);
+  // The question is above: only what happens to it now is new.
+  const lines = [`✏️ ${title} (${shortId})`, ...(deadline === undefined ? [] : [deadline])];
+  return chatText(format, cutText(lines.map(FOREIGN[format]).join("\n"), LIMITS[format], countCharacters).text);
 }
 
 function chatText(format: Exclude<WebhookFormat, "standard">, text: string): Record<string, unknown> {
@@ -114,7 +136,7 @@ function chatText(format: Exclude<WebhookFormat, "standard">, text: string): Rec
 
 function reminder(format: WebhookFormat, wire: WireMessage, text: string): WireMessage {
   if (format !== "standard") return { body: chatText(format, FOREIGN[format](text)) };
-  const { data } = wire["body"] as ReturnType<typeof standardBody>; // as built above
+  const { data } = wire["body"] as { data: Record<string, unknown> }; // as built above
   return { body: { type: "question.reminded", data: { ...data, text } } };
 }
 
@@ -126,7 +148,7 @@ function fitted(format: WebhookFormat, message: QuestionMessage) {
     foreign,
     hasContext: false,
     hasTitle: true,
-    how: `${tellIn(message.language, "how.command", { id: message.shortId })} …`,
+    how: sayAnswerElsewhere(message, "how.command"),
   });
   const title = message.isOpen ? `❓ ${tellIn(message.language, "question")}` : "";
   return { text: cutText([title, text].filter(Boolean).join("\n"), LIMITS[format], countCharacters).text, isWhole };

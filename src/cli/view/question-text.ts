@@ -2,6 +2,7 @@ import type { QuestionSnapshot } from "../../core/changes.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
 import { answerText } from "../../core/answer/match.ts";
 import { groupVotes } from "../../core/answer/vote.ts";
+import { shortId } from "../../core/id.ts";
 import { actorName } from "../../core/people/actor.ts";
 import { consequenceAt } from "../../core/people/inbox.ts";
 import { isDenial } from "../../core/question/approval.ts";
@@ -57,14 +58,27 @@ export function findDeadline({
 /** The votes so far, `1 of 2 approved, by ada`; none where one person decides. */
 export function sayVotes({ question, content }: Pick<QuestionSnapshot, "question" | "content">): string[] {
   const { need } = question.approvals;
-  if (need < 2) return [];
-  if (question.votes.length === 0) return [`${need} people have to agree; nobody has voted yet`];
-  return groupVotes(question.votes).map((votes) => {
+  const stuck = isStuck(question) ? [sayUnreachable(question)] : [];
+  if (need < 2) return stuck;
+  if (question.votes.length === 0) return [`${need} people have to agree; nobody has voted yet`, ...stuck];
+  const tallies = groupVotes(question.votes).map((votes) => {
     const { items } = votes[0].answer;
     const chose = `chose ${quoted(oneLine(answerText(content, items)))}`;
     const did = question.kind !== "approval" ? chose : isDenial(content, items) ? "denied" : "approved";
     return `${votes.length} of ${need} ${did}, by ${votes.map(({ by }) => oneLine(actorName(by))).join(", ")}`;
   });
+  return [...tallies, ...stuck];
+}
+
+/** Says whether a question waits for votes that nobody can give any more. */
+export function isStuck(question: Question): boolean {
+  return isPending(question) && question.isUnreachable === true;
+}
+
+/** Why votes cannot decide it, and the ways out. */
+function sayUnreachable({ id, approvals: { from } }: Question) {
+  const names = from.map(oneLine).join(", ");
+  return `Too few of ${names} are left to decide it: add a person (askd user add), or withdraw it: askd cancel ${shortId(id)}`;
 }
 
 /** The action at the deadline, with the label of the default. */

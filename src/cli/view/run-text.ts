@@ -1,6 +1,8 @@
 import { type Instant, msBetween } from "../../core/instant.ts";
 import { type Actor, channelName } from "../../core/people/actor.ts";
-import type { PendingQuestion } from "../../core/question/question.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { shortId } from "../../core/id.ts";
+import type { PendingQuestion, Question } from "../../core/question/question.ts";
 import { machineName } from "../../core/run/machine.ts";
 import { type Run, type RunStatus, isAnswerHeldBack, isAnswerUntaken } from "../../core/run/run.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
@@ -43,6 +45,19 @@ export function argumentOf(run: Run): string {
   if (run.externalId === undefined) return String(run.number);
   const id = oneLine(run.externalId);
   return /^[\w./:@-]+$/.test(id) ? id : quoted(id);
+}
+
+/**
+ * The argument by which a question is answered. A run may ask something else before the command is typed, so what must
+ * not be approved unseen is named by its own id.
+ */
+export function answerArgument({ run, question }: Pick<QuestionSnapshot, "run" | "question">): string {
+  return needsOwnId(question) ? shortId(question.id) : argumentOf(run);
+}
+
+/** Says whether a mistaken answer to this question does harm: the name of its run must not stand for it. */
+export function needsOwnId({ kind, risk }: Pick<Question, "kind" | "risk">): boolean {
+  return kind === "approval" || risk === "high";
 }
 
 /** The status of a run in words, including a held question. */

@@ -2,7 +2,7 @@ import { requireAccess, requireMayResumeAgent, requireNoQuorum } from "../people
 import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
-import { resume } from "../run/handover.ts";
+import { RECORDED_LATE, resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { nothingToResumeRefusal, requireStartable } from "../run/run-lifecycle.ts";
 import { requirePlain } from "../text/plain-text.ts";
@@ -35,7 +35,7 @@ export function amend(
       fact: { is: "uncorrectable", id: shortId(question.id), question: question.status },
     });
   }
-  requireMayResumeAgent("amend", read, at, options.confirmed);
+  requireMayResumeAgent("amend", read, at, { isConfirmed: options.confirmed });
   requireNoQuorum("amend", question, at.by, `Stop the run, so that it is asked again: askd runs cancel ${run.number}`);
   const said = text.trim();
   if (said === "") throw new Refusal("empty_answer", "Response cannot be empty", { hint: "Write the correction" });
@@ -46,7 +46,7 @@ export function amend(
     text: said,
     by: at.by,
     at: at.now,
-    handover: isLate ? { state: "void", reason: "run_ended" } : { state: "owed" },
+    handover: isLate ? { state: "void", reason: RECORDED_LATE } : { state: "owed" },
   };
   const amended: Question = { ...question, amendments: [...question.amendments, amendment] };
   const event = questionEvent("amended", question, amended, at, {

@@ -11,7 +11,7 @@ import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/
 import { resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { questionJob } from "../run/job.ts";
-import { answerText, matchAnswer } from "./match.ts";
+import { answerText, findMatch, matchAnswer } from "./match.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import {
   type Answer,
@@ -33,9 +33,12 @@ const LONGEST_TRIED = 200;
 export function answer(read: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Changes {
   if (input.force && mayForce(read.run, read.question)) return forceAnswer(read, input, at);
   requireAccess("answer", at.by, read.question);
-  const question = requirePending(read, at.now, input.answer);
+  const question = requirePending(read, at, input.answer);
   requireVersion(question, input.ifVersion);
-  requireMayResumeAgent("answer", { ...read, question }, at, input.confirmed || isDenying(read, input, at));
+  requireMayResumeAgent("answer", { ...read, question }, at, {
+    isConfirmed: input.confirmed,
+    isDenial: () => isDenying(read, input, at),
+  });
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
   requireAllowable({ ...read, question }, given, input, at);
@@ -67,13 +70,15 @@ function requireAllowable(read: PendingSnapshot, given: Answer, { confirmed }: A
       fact: { is: "risky_change" },
     });
   }
-  requireMayResumeAgent("answer", { ...read, question: { ...question, risk } }, at, confirmed);
+  requireMayResumeAgent("answer", { ...read, question: { ...question, risk } }, at, { isConfirmed: confirmed });
 }
 
 /** Says whether a reply denies an approval; that needs no confirmation, however high the risk. */
 function isDenying({ question, content }: QuestionSnapshot, input: AnswerInput, at: DecisionContext) {
   if (question.kind !== "approval" || input.outcome !== "answer") return false;
-  return isDenial(content, matchAnswer(content, input, at.rules.limits));
+  // The permission is checked before the fit.
+  const items = findMatch(content, input, at.rules.limits);
+  return items !== undefined && isDenial(content, items);
 }
 
 /** Records a late reply. It changes no row, so that concurrent late replies do not conflict. */
@@ -114,7 +119,9 @@ export function readAnswer({ question, content }: QuestionSnapshot, input: Answe
   if (!mayHaveOutcome(input.outcome, question)) {
     throw new Refusal(
       "outcome_not_accepted",
-      `The asker does not accept "${input.outcome}"; it accepts ${question.accepts.join(", ")}`,
+      question.accepts.some((each) => each === input.outcome)
+        ? `"${input.outcome}" cannot be said of an approval: it is given or denied by a person`
+        : `The asker does not accept "${input.outcome}"; it accepts ${question.accepts.join(", ")}`,
       {
         hint: "Choose one of the options or write an answer",
       },
@@ -133,7 +140,7 @@ export function readAnswer({ question, content }: QuestionSnapshot, input: Answe
 
 function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Changes {
   const { run, question } = read;
-  requireMayResumeAgent("force", read, at, input.confirmed);
+  requireMayResumeAgent("force", read, at, { isConfirmed: input.confirmed });
   if (question.status !== "timeout") throw new Error("only a question that timed out can be forced");
   const given = readAnswer(read, input, at);
   if (given.outcome !== "clarify") requireEnoughVotes(read, given, at); // asking back decides nothing

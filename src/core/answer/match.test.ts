@@ -70,6 +70,19 @@ describe("one item", () => {
     expect(() => match({ ...CACHE, allow_text: false }, "Valkey")).toThrow(/"Valkey" is not one of the options/);
   });
 
+  test.each(["allow", "approve"])(
+    "takes plain words of consent and denial for an approval that offers %s",
+    (consent) => {
+      const approval = { kind: "approval", question: "Deploy?", options: [consent, "deny"], allow_text: false };
+      for (const word of ["yes", "Yes", "allow", "approve", "ja"])
+        expect(match(approval, word)).toEqual({ "1": { values: [consent] } });
+      for (const word of ["no", "deny", "nein"]) expect(match(approval, word)).toEqual({ "1": { values: ["deny"] } });
+      const both = { ...approval, options: ["allow", "approve", "deny"] };
+      expect(match(both, "approve")).toEqual({ "1": { values: ["approve"] } });
+      expect(() => match({ ...approval, options: ["allow", "reject"] }, "approve")).toThrow("not one of the options");
+    },
+  );
+
   test("does not guess when a word names two options", () => {
     expect(() => match({ question: "How many?", options: ["3", "1", "2"] }, "1")).toThrow(
       /"1" could mean A\) 3 and B\) 1/,

@@ -64,6 +64,16 @@ export function itemText(item: Item, matched: MatchedItem | undefined): string {
   ].join(" — ");
 }
 
+/** Matches an answer as `matchAnswer` does; undefined if it does not fit. */
+export function findMatch(...answer: Parameters<typeof matchAnswer>): MatchedItems | undefined {
+  try {
+    return matchAnswer(...answer);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
 /** Lists the options in one line: `1 Redis, 2 Memcached`. */
 export function describeOptions(item: Item): string {
   return numbered(item).join(", ");
@@ -164,10 +174,10 @@ function matchOption(item: Item, said: string): Option | undefined {
   return found[0] ?? findVerdict(item, word);
 }
 
-const YES: ReadonlySet<string> = new Set(["yes", "y", "ja"]);
-const NO: ReadonlySet<string> = new Set(["no", "n", "nein"]);
+const YES: ReadonlySet<string> = new Set(["yes", "y", "ja", "allow", "approve"]);
+const NO: ReadonlySet<string> = new Set(["no", "n", "nein", "deny"]);
 
-/** Takes a plain yes or no for the options of an approval. */
+/** Takes a plain yes or no for the options of an approval, whichever word they have for consent. */
 function findVerdict({ options }: Item, word: string): Option | undefined {
   const yes = options.find(({ value }) => value === "allow" || value === "approve");
   const no = options.find(({ value }) => value === "deny");
@@ -247,8 +257,8 @@ function findItem(items: readonly Item[], name: string): Item | undefined {
 
 function emptyAnswer(item: Item) {
   const choose = item.options.length > 0 ? `Choose 1-${item.options.length}` : undefined;
-  const write = item.allowText ? "write text, or use --edit" : undefined;
-  const hint = [choose, write].filter((part) => part !== undefined).join(", ");
+  const write = item.allowText ? "write text" : undefined;
+  const hint = [choose, write].filter((part) => part !== undefined).join(", or ");
   return new Refusal("empty_answer", "Response cannot be empty", {
     hint: hint.charAt(0).toUpperCase() + hint.slice(1),
   });

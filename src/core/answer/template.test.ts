@@ -29,6 +29,12 @@ function aRead(over: { run?: object; content?: QuestionSnapshot["content"] } = {
 }
 
 describe("a template", () => {
+  test("that makes a choice is refused for a question without options", () => {
+    const content = aContent();
+    const open = { ...content, items: content.items.map((item) => ({ ...item, options: [] })) };
+    expect(() => fillTemplate(aTemplate({ choose: ["redis"] }), aRead({ content: open }))).toThrow("has no options");
+  });
+
   test("says what the question and its run are called", () => {
     const text = "{{run.name}} {{ run.number }} {{agent}} {{repo}} {{branch}} {{issue}} {{question}}";
     expect(fillTemplate(aTemplate({ text }), aRead())).toEqual({

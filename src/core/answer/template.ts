@@ -95,6 +95,16 @@ export function fillTemplate(
   const fill = (text: string) => text.replace(FIELD, (_, name: string) => fieldValue(name.trim(), template, read));
   const text = template.text === undefined ? undefined : fill(template.text);
   if (template.choose === undefined) return { answer: text ?? "" };
+  const [only, ...others] = read.content.items;
+  if (only && others.length === 0 && only.options.length === 0) {
+    throw new Refusal(
+      "no_such_option",
+      `Template "${template.name}" makes a choice, and this question has no options`,
+      {
+        hint: "Answer in your own words, or use a template with a text: askd template list",
+      },
+    );
+  }
   return {
     items: readChoices(read.content, template.choose.map(fill)),
     note: text,

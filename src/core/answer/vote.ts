@@ -1,9 +1,10 @@
 import { type Actor, actorName } from "../people/actor.ts";
 import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
+import { isDenial } from "../question/approval.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { questionEvent } from "../trail/event.ts";
 import { type Person, isAddressed, isNamed } from "../people/person.ts";
-import type { Answer, PendingQuestion, Question, Vote } from "../question/question.ts";
+import type { Answer, Approvals, PendingQuestion, Question, Vote } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import { ALLOW_CHANGED } from "../question/run-permission.ts";
 
@@ -14,17 +15,17 @@ export function vote(
   how: { undoMs: number; resume: boolean },
   at: DecisionContext,
 ): Changes {
-  const { run, question, people } = read;
+  const { run, question, content, people } = read;
   const votes = withVote(read, given, at);
-  const voted: PendingQuestion = { ...question, votes };
+  const voted = withQuorum({ ...question, votes }, people);
   const tally = countVotes(votes, choiceOf(given), people);
   const event = questionEvent("voted", question, voted, at, {
     choice: choiceOf(given),
     votes: tally,
     need: question.approvals.need,
-    unreachable: isUnreachable(voted, people) ? true : undefined,
+    unreachable: voted.isUnreachable,
   });
-  const isVetoed = question.approvals.veto && isDenial(given);
+  const isVetoed = question.approvals.veto && isDenial(content, given.items);
   if (tally < question.approvals.need && !isVetoed) return { runs: [run], questions: [voted], events: [event] };
   const closed = settleOrClose({ ...read, question: voted }, given, how, at);
   return { ...closed, events: [event, ...(closed.events ?? [])] };
@@ -36,7 +37,7 @@ export function requireEnoughVotes(read: QuestionSnapshot, given: Answer, at: De
   const tally = countVotes(withVote(read, given, at), choiceOf(given), read.people);
   if (tally >= need || at.by.scope === "system") return;
   throw new Refusal("not_permitted", `${need} people have to agree on this question; with you it is ${tally}`, {
-    hint: "Start the run again, so that it asks again",
+    hint: `Nobody can vote after the deadline; it has to be asked again. See it with: askd show ${read.run.number}`,
     fact: { is: "needs_votes", need },
   });
 }
@@ -115,20 +116,47 @@ function countVotes(votes: readonly Vote[], choice: string, people: readonly Per
   return new Set(voters.filter((voter) => voter !== undefined)).size;
 }
 
+/** The question with the mark that its votes cannot decide it any more, or without it. */
+export function withQuorum(question: PendingQuestion, people: readonly Person[] | undefined): PendingQuestion {
+  return { ...question, isUnreachable: isUnreachable(question, people) ? true : undefined };
+}
+
+/** Looks again whether the people on the list can decide the question. */
+export function recheckQuorum({ run, question, people }: QuestionSnapshot, at: DecisionContext): Changes {
+  if (question.status !== "pending") return {};
+  const after = withQuorum(question, people);
+  if (after.isUnreachable === question.isUnreachable) return {};
+  const detail = { unreachable: after.isUnreachable ?? false };
+  return { runs: [run], questions: [after], events: [questionEvent("quorum_changed", question, after, at, detail)] };
+}
+
+/** Refuses an approval that the people it names cannot give, all of them together. */
+export function requireReachable({ need, from }: Approvals, people: readonly Person[]): void {
+  if (from.length === 0) return;
+  const listed = people.filter(({ removed }) => !removed);
+  // Before anybody is listed each name may become a person's.
+  const most = listed.length === 0 ? new Set(from).size : listVoters(from, people).length;
+  if (most >= need) return;
+  const who = most === 1 ? "1 person" : `${most} people`;
+  throw new Refusal("bad_input", `${need} people would have to agree, but ${from.join(", ")} can be ${who} at most`, {
+    hint: 'Name more people in "approvals.from", or need fewer; see who is listed: askd user list',
+  });
+}
+
 /** Says whether no choice can reach the quorum with the votes still outstanding; people may still change their vote. */
 function isUnreachable(question: PendingQuestion, people: readonly Person[] = []) {
   const { from, need } = question.approvals;
   if (from.length === 0) return false;
-  const listed = people.filter(({ id, removed }) => !removed && isNamed(from, id, people)).map(({ id }) => id);
-  const isUnlisted = from.some((name) => !people.some((person) => isAddressed([name], person)));
-  const able = [...listed, ...(isUnlisted ? [UNLISTED] : [])];
-  const open = able.filter((voter) => question.votes.every((cast) => voterOf(cast.by, people) !== voter)).length;
-  const best = Math.max(...question.votes.map((cast) => countVotes(question.votes, choiceOf(cast.answer), people)));
-  return best + open < need;
+  const open = listVoters(from, people).filter((voter) =>
+    question.votes.every((cast) => voterOf(cast.by, people) !== voter),
+  );
+  const tallies = question.votes.map((cast) => countVotes(question.votes, choiceOf(cast.answer), people));
+  return Math.max(0, ...tallies) + open.length < need;
 }
 
-function isDenial(answer: Answer) {
-  return Object.values(answer.items).some(
-    (item) => item.values.includes("deny") || item.text?.toLowerCase() === "deny",
-  );
+/** Everybody who can vote where these people and groups may: those on the list, and one for all names on no list. */
+function listVoters(from: readonly string[], people: readonly Person[]) {
+  const listed = people.filter(({ id, removed }) => !removed && isNamed(from, id, people)).map(({ id }) => id);
+  const isUnlisted = from.some((name) => !people.some((person) => isAddressed([name], person)));
+  return [...listed, ...(isUnlisted ? [UNLISTED] : [])];
 }

@@ -5,6 +5,7 @@ import { ItemInput } from "../question/item-input.ts";
 import { AfterHold, Approvals, Outcome } from "../question/question.ts";
 import { Risk } from "../question/risk.ts";
 import { TimeoutPolicy } from "../question/timeout-policy.ts";
+import { Issue } from "../run/issue.ts";
 import { GiveBack, type AgentPresence } from "../run/run.ts";
 import { Duration, Moment } from "./route.ts";
 
@@ -21,6 +22,7 @@ export const RunBody = z.object({
   labels: z.array(z.string().max(200)).max(100).optional(),
   priority: z.int().min(0).max(4).optional(),
   size: z.string().max(40).optional(),
+  issue: Issue.optional(),
   parent_id: RunId.optional(),
   give_back: GiveBack.optional(),
   callback_url: z.string().max(2000).optional(),
@@ -75,7 +77,7 @@ export const AskBody = z.looseObject({
   kind: z.enum(["question", "approval"]).optional(),
   risk: Risk.optional().describe("Can raise what askd measures, never lower it"),
   tool: z
-    .object({
+    .looseObject({
       name: z.string(),
       input: z.unknown(),
       reason: z.string().nullish(),
@@ -100,7 +102,7 @@ export const AskBody = z.looseObject({
     .describe("Which of timeout and on_timeout the asker chose; a question that continues another keeps the rest"),
   to: z.array(z.string()).optional(),
   key: z.string().min(1).max(255).optional().describe("The same as the Idempotency-Key header"),
-  approvals: Approvals.partial().optional(),
+  approvals: Approvals.partial().loose().optional(),
   accepts: z.array(Outcome).optional(),
   run_id: RunId.optional().describe("The run that asks; without it a run is made for this ask"),
   run: RunBody.optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
 import { PersonName } from "../question/link.ts";
-import { Person } from "../people/person.ts";
+import { Person, Preferences } from "../people/person.ts";
 import { CodeGrant, IssuedScope, TokenName } from "../people/token.ts";
 import {
   doneCountReply,
@@ -88,6 +88,14 @@ export const PEOPLE_ROUTES = {
     summary: "Say that a person is away, until when and who gets their questions too; null when they are back",
     params: z.object({ id: Person.shape.id }),
     body: z.object({ away: z.object({ until: Moment.optional(), delegate: Person.shape.id.optional() }).nullable() }),
+    reply: personReply,
+  }),
+  setPreferences: route("PUT", "/people/{id}/preferences", {
+    may: "set_preferences",
+    summary: "Say where, when and how a person wants to be told; what is left out is no longer preferred",
+    params: z.object({ id: Person.shape.id }),
+    // A field that is misspelt must not be left out silently.
+    body: Preferences.strict(),
     reply: personReply,
   }),
   removePerson: route("DELETE", "/people/{id}", {

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { AttentionUse } from "../channel/attention.ts";
 import { ChannelState, DeliveryStatus } from "../channel/delivery-status.ts";
+import { MessagePreview } from "../channel/message-preview.ts";
 import { DeliveryWait } from "../channel/delivery.ts";
 import { Instant } from "../instant.ts";
 import { Presence } from "../people/presence.ts";
-import { OfQuestion, type Reply, route } from "./route.ts";
+import { OfQuestion, OfRun, type Reply, route } from "./route.ts";
 import { MaybeInstant, MaybeText } from "./view.ts";
 
 export const DeliveryView = z.object({
@@ -40,6 +42,42 @@ const channelsReply: Reply<ChannelState[]> = {
   view: (channels) => ({ channels: channels.map(viewChannel) }),
 };
 
+export const AttentionView = z.object({
+  person: z.string(),
+  last_hour: z.int(),
+  last_day: z.int(),
+  collected: z.int(),
+  waiting: z.int(),
+  per_hour: z.int().nullable(),
+});
+export type AttentionView = z.infer<typeof AttentionView>;
+
+const attentionReply: Reply<AttentionUse[]> = {
+  rows: z.array(AttentionUse),
+  schema: z.object({ attention: z.array(AttentionView) }),
+  view: (attention) => ({ attention: attention.map(viewAttention) }),
+};
+
+const PreviewView = z.object({
+  channel: z.string(),
+  person: MaybeText,
+  message: z.record(z.string(), z.unknown()).nullable(),
+  problem: MaybeText,
+});
+
+const previewReply: Reply<MessagePreview[]> = {
+  rows: z.array(MessagePreview),
+  schema: z.object({ messages: z.array(PreviewView) }),
+  view: (messages) => ({
+    messages: messages.map(({ channel, person = null, message = null, problem = null }) => ({
+      channel,
+      person,
+      message,
+      problem,
+    })),
+  }),
+};
+
 const presenceReply: Reply<Presence> = { rows: Presence, schema: Presence, view: (presence) => presence };
 
 /** Messages to people, and the channels they go through. */
@@ -50,6 +88,26 @@ export const REACH_ROUTES = {
     params: OfQuestion,
     takes: ["id"],
     reply: deliveriesReply,
+  }),
+  listRunDeliveries: route("GET", "/runs/{id}/deliveries", {
+    may: "see_all",
+    summary: "Who was told of the end of a run, where, and what came of it",
+    params: OfRun,
+    takes: ["id"],
+    reply: deliveriesReply,
+  }),
+  previewMessages: route("GET", "/questions/{id}/messages", {
+    may: "see_all",
+    summary: "What each channel would get of a question as it is now; sends nothing",
+    params: OfQuestion,
+    takes: ["id"],
+    reply: previewReply,
+  }),
+  listAttention: route("GET", "/attention", {
+    may: "see_all",
+    summary: "How often each person was interrupted lately, and how often they may be",
+    takes: [],
+    reply: attentionReply,
   }),
   listChannels: route("GET", "/channels", {
     may: "see_all",
@@ -87,6 +145,11 @@ export function viewDelivery({
     waits: waits ?? null,
     failure: failure ?? null,
   };
+}
+
+/** The interruptions of a person as programs see them. */
+export function viewAttention({ person, lastHour, lastDay, collected, waiting, perHour }: AttentionUse): AttentionView {
+  return { person, last_hour: lastHour, last_day: lastDay, collected, waiting, per_hour: perHour ?? null };
 }
 
 /** A channel as programs see it. */

@@ -73,6 +73,7 @@ const PersonView = z.object({
   email: MaybeText,
   slack: MaybeText,
   github: MaybeText,
+  chat: MaybeText,
   groups: z.array(z.string()),
   quiet: MaybeText,
   ntfy: MaybeText,
@@ -80,6 +81,9 @@ const PersonView = z.object({
   muted: z.array(z.string()),
   away: z.object({ until: MaybeInstant, delegate: MaybeText }).nullable(),
   language: MaybeText,
+  digest: MaybeText,
+  interruptions_per_hour: z.int().nullable(),
+  bounced: z.object({ why: z.string(), at: Instant }).nullable(),
 });
 const VerifiedView = z.object({ runs: z.int(), events: z.int(), seals: z.int(), problems: z.array(z.string()) });
 
@@ -232,6 +236,7 @@ export function viewPerson(person: Person): z.infer<typeof PersonView> {
     email: person.email ?? null,
     slack: person.slack ?? null,
     github: person.github ?? null,
+    chat: person.chat ?? null,
     groups: person.groups,
     quiet: person.quiet ?? null,
     ntfy: person.ntfy ?? null,
@@ -239,5 +244,8 @@ export function viewPerson(person: Person): z.infer<typeof PersonView> {
     muted: person.muted ?? [],
     away: person.away ? { until: person.away.until ?? null, delegate: person.away.delegate ?? null } : null,
     language: person.language ?? null,
+    digest: person.digest ?? null,
+    interruptions_per_hour: person.interruptionsPerHour ?? null,
+    bounced: person.bounced ? { why: person.bounced.why, at: person.bounced.at } : null,
   };
 }

@@ -98,6 +98,15 @@ export const RUN_ROUTES = {
     takes: ["id", "by", "body.reason"],
     reply: runReply,
   }),
+  followRun: route("POST", "/runs/{id}/follow", {
+    may: "see_all",
+    summary: "Hear how a run ends, or no longer",
+    params: OfRun,
+    body: z.object({ isFollowing: z.boolean() }),
+    takes: ["id", "by", "body"],
+    mayRepeat: true,
+    reply: runReply,
+  }),
   resumeRun: route("POST", "/runs/{id}/resume", {
     may: "resume_run",
     summary: "Take up a run whose answer was stored without resuming it",

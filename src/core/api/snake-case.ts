@@ -1,6 +1,6 @@
-// Keys in these objects are names that people or agents chose: item ids, schema fields. They stay as they are.
+// Keys in these objects are names that people or agents chose: item ids, schema fields, the output of an agent. They stay as they are.
 const RECORDS: ReadonlySet<string> = new Set(["items", "answers"]);
-const VERBATIM: ReadonlySet<string> = new Set(["schema"]);
+const VERBATIM: ReadonlySet<string> = new Set(["schema", "output"]);
 // Fields of a source document, which keeps its own case.
 const OF_DOCUMENTS: ReadonlySet<string> = new Set(["questionContext", "humanResponse", "humanRespondedAt"]);
 

@@ -7,7 +7,7 @@ import { FactSource, RunFact, RunSources, unverifiedFacts } from "../trail/fact-
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { type AwayMachine, type KnownMachines, findAwayMachine, machineName } from "../run/machine.ts";
-import { type Answer, Outcome, type Question, findAnswer, isPending } from "../question/question.ts";
+import { type Answer, NO_REASON, Outcome, type Question, findAnswer, isPending } from "../question/question.ts";
 import { Risk, isRiskUnverified } from "../question/risk.ts";
 import { TimeoutPolicy } from "../question/timeout-policy.ts";
 import { type Run, RunStatus, findAgentSession, isAnswerUntaken } from "../run/run.ts";
@@ -27,7 +27,7 @@ export const CheckView = z.object({
   answer: z.string().optional(),
   answers: Answers.optional(),
   outcome: Outcome.optional(),
-  note: z.string().optional(),
+  note: z.string().optional().describe("Beside an answer, or in place of one from a person who withdrew the question"),
   answered_by: z.string().optional(),
   answered_at: Instant.optional(),
   /** Set when a rule answered, not a person. */
@@ -119,6 +119,7 @@ export const QuestionView = z.object({
   comments: z.array(Said),
   votes: z.int(),
   votes_needed: z.int(),
+  votes_unreachable: z.boolean().describe("Too few people are left who may vote"),
   answer: MaybeText,
   answers: Answers.nullable(),
   outcome: Outcome.nullable(),
@@ -222,9 +223,15 @@ export function viewCheck({ question, content }: Pick<QuestionSnapshot, "questio
       policy: question.policy,
       ...(question.forced && { forced: true as const }),
     }),
-    ...(question.status === "cancelled" && { reason: question.reason }),
+    ...(question.status === "cancelled" && viewCancellation(question)),
     ...(question.amendments.length > 0 && { amendments: question.amendments.map(viewSaid) }),
   };
+}
+
+/** A note alone is reason enough. */
+function viewCancellation({ reason, note }: Extract<Question, { status: "cancelled" }>) {
+  if (note === undefined) return { reason };
+  return { ...(reason !== NO_REASON && { reason }), note };
 }
 
 function viewIssue({ issue }: Pick<Run, "issue">): z.infer<typeof MaybeIssue> {
@@ -277,6 +284,7 @@ export function viewQuestion(read: QuestionSnapshot, machines?: KnownMachines): 
     comments: question.comments.map(viewSaid),
     votes: question.votes.length,
     votes_needed: question.approvals.need,
+    votes_unreachable: question.status === "pending" && question.isUnreachable === true,
     ...NOTHING_SAID,
     ...viewCheck(read),
     version: question.version,

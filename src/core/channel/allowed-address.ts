@@ -4,7 +4,7 @@ import type { NotifyTarget } from "../question/question.ts";
 export type AllowedAddresses = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Keeps the addresses that the settings allow. An agent names whom it likes: any other address is left out, and the
+ * Keeps the addresses that the settings allow. An agent names whom it likes; every other address is left out, and the
  * target says so. The number of an issue is no address.
  */
 export function allowAddresses(targets: readonly NotifyTarget[], allowed: AllowedAddresses): NotifyTarget[] {

@@ -1,11 +1,17 @@
 import type { Changes, DecisionContext, Entry } from "../changes.ts";
-import type { Job } from "../run/job.ts";
+import { type Job, questionJob } from "../run/job.ts";
 import type { Person } from "../people/person.ts";
-import { type DeliveryRef, type Question, isPending } from "../question/question.ts";
+import { type Actor, actorName } from "../people/actor.ts";
+import { type Question, findAnswer, isPending } from "../question/question.ts";
 import type { Rules } from "../rules.ts";
-import { type EventType, questionEvent } from "../trail/event.ts";
+import { MOST_FOLLOWERS } from "../run/follow.ts";
+import type { Run } from "../run/run.ts";
+import { type Event, type EventType, questionEvent } from "../trail/event.ts";
+import type { DeliveryRef } from "./delivery-ref.ts";
 import { deliverJob, deliveryEntry, newDelivery } from "./delivery.ts";
-import { type Target, delegatesOf, targetsOf } from "./target.ts";
+import { marksIssue } from "./issue-effects.ts";
+import { type Notice, findRunNotice } from "./notice.ts";
+import { type Target, delegatesOf, newsTargets, targetsOf } from "./target.ts";
 
 /** Events after which somebody new may have to be told. */
 const REACHING: ReadonlySet<EventType> = new Set([
@@ -32,13 +38,29 @@ const SHOWN: ReadonlySet<EventType> = new Set([
   "question.amended",
 ]);
 
+/** Events of a person's answer: they hear how the run ends. */
+const ANSWERING: ReadonlySet<EventType> = new Set([
+  "question.answered",
+  "question.voted",
+  "question.forced",
+  "question.amended",
+]);
+
+/** Where the tokens of messages come from. */
+export type TokenSource = Pick<DecisionContext["ids"], "deliveryToken">;
+
 type AnnounceContext = Pick<DecisionContext, "now" | "ids" | "rules"> & {
   /** All listed people, removed ones included; read where somebody may have to be told. */
   people?: readonly Person[] | undefined;
 };
 
 /** Says whether somebody new may have to be told of a decision, so that the list of people is needed. */
-export function needsPeople({ events = [], questions = [] }: Changes, { reach }: DecisionContext["rules"]): boolean {
+export function needsPeople(
+  { events = [], questions = [], runs = [] }: Changes,
+  { reach }: DecisionContext["rules"],
+): boolean {
+  const isNews = runs.some((run) => hasFollowers(run) && events.some((event) => findRunNotice(run, event)));
+  if (isNews && reach.length > 0) return true;
   // Without channels only the delegates of those whom a question names have to be found.
   const isNaming = questions.some(({ to, approvals }) => to.length + approvals.from.length > 0);
   if (reach.length === 0 && !isNaming) return false;
@@ -50,6 +72,10 @@ export function needsPeople({ events = [], questions = [] }: Changes, { reach }:
  * each message that shows something else from now on.
  */
 export function announce(changes: Changes, at: AnnounceContext): Changes {
+  return announceRuns(announceQuestions(changes, at), at);
+}
+
+function announceQuestions(changes: Changes, at: AnnounceContext): Changes {
   const { questions = [], events = [] } = changes;
   const entries: Entry[] = [];
   const scheduled: Job[] = [];
@@ -61,13 +87,15 @@ export function announce(changes: Changes, at: AnnounceContext): Changes {
     const isNotice = isPending(question) ? undefined : true;
     const added = targets
       .filter((target) => !known.some((ref) => isSame(ref, target)))
-      .map((target) => newDelivery(at.ids.deliveryToken(), question.id, { ...target, isNotice }));
+      .map((target) => newDelivery(at.ids.deliveryToken(), { questionId: question.id, isNotice }, target));
     entries.push(...added.map(deliveryEntry));
     const refs: DeliveryRef[] = [
       ...known.map((ref) => (targets.some((target) => isSame(ref, target)) ? calledAgain(ref) : ref)),
       ...added.map(({ id, channel, person }) => ({ id, channel, person })),
     ];
-    scheduled.push(...refs.map(({ id }) => deliverJob(id, question, at.now)));
+    const subject = { runId: question.runId, questionId: question.id };
+    scheduled.push(...refs.map(({ id }) => deliverJob(id, subject, at.now)));
+    if (marksIssue(question, types, at.rules.reach)) scheduled.push(questionJob("mark_issue", question, at.now));
     const told = targets.length === 0 ? question : { ...question, deliveries: refs };
     return isReaching(told, types) ? withDelegates(told, at) : told;
   });
@@ -78,6 +106,72 @@ export function announce(changes: Changes, at: AnnounceContext): Changes {
     entries: [...(changes.entries ?? []), ...entries],
     scheduled: [...(changes.scheduled ?? []), ...scheduled],
   };
+}
+
+/** Adds who follows a run from now on, and the news of its end for those who do. */
+function announceRuns(changes: Changes, at: AnnounceContext): Changes {
+  const { runs = [], events = [] } = changes;
+  const entries: Entry[] = [];
+  const scheduled: Job[] = [];
+  const announced = runs.map((run) => {
+    const followed = withFollowers(run, changes);
+    const ended = events.find((event) => findRunNotice(run, event));
+    const notice = ended && findRunNotice(followed, ended);
+    if (!notice || !hasFollowers(followed)) return followed;
+    const names = (followed.followers ?? []).filter((name) => name !== actorName(ended.by));
+    const told = tellOfRun(followed, notice, names.length === 0 ? [] : newsTargets(names, at), at);
+    entries.push(...told.entries);
+    scheduled.push(...told.scheduled);
+    return told.run;
+  });
+  if (announced.every((run, index) => run === runs[index])) return changes;
+  return {
+    ...changes,
+    runs: announced,
+    entries: [...(changes.entries ?? []), ...entries],
+    scheduled: [...(changes.scheduled ?? []), ...scheduled],
+  };
+}
+
+/** A run with the messages that tell news of it, and their rows and jobs. */
+export function tellOfRun(
+  run: Run,
+  notice: Notice,
+  targets: readonly Target[],
+  at: Pick<AnnounceContext, "now"> & { ids: TokenSource },
+): { run: Run } & Required<Pick<Changes, "entries" | "scheduled">> {
+  const added = targets.map((target) => newDelivery(at.ids.deliveryToken(), { notice, isNotice: true }, target));
+  const refs = added.map(({ id, channel, person }) => ({ id, channel, person }));
+  return {
+    run: added.length === 0 ? run : { ...run, deliveries: [...(run.deliveries ?? []), ...refs] },
+    entries: added.map(deliveryEntry),
+    scheduled: added.map(({ id }) => deliverJob(id, { runId: run.id }, at.now)),
+  };
+}
+
+/** A run that was made for one ask ends with the answer: nobody has to hear of that. */
+function hasFollowers({ followers = [], implicit }: Run) {
+  return followers.length > 0 && !implicit;
+}
+
+/** The run with the people who answered it. */
+function withFollowers(run: Run, { questions = [], events = [] }: Changes): Run {
+  if (run.implicit) return run;
+  const { followers = [] } = run;
+  const names = events
+    .filter(({ type, runId }) => ANSWERING.has(type) && runId === run.id)
+    .flatMap((event) => findAnswerer(event, questions))
+    .filter(({ scope }) => scope === "human" || scope === "admin")
+    .map(actorName);
+  const all = [...new Set([...followers, ...names])].slice(0, MOST_FOLLOWERS);
+  return all.length === followers.length ? run : { ...run, followers: all };
+}
+
+/** An answer counts after its undo window, when askd itself writes that down. */
+function findAnswerer({ questionId, by }: Event, questions: readonly Question[]): Actor[] {
+  const question = questions.find(({ id }) => id === questionId);
+  const answer = by.scope === "system" && question ? findAnswer(question) : undefined;
+  return [answer?.by ?? by];
 }
 
 /** The recipients whom a decision names: for an answer, or for the outcome if the ask declares whom to tell of it. */
@@ -116,6 +210,18 @@ export function announceAgain(question: Question, at: DecisionContext, people: r
   return { questions: [question], events: [questionEvent("announced", question, question, at, { channel })] };
 }
 
+/** Decides that a question also goes to its recipient through the first of these ways that it did not go yet. */
+export function announceThrough(question: Question, ways: readonly Target[], at: DecisionContext): Changes {
+  const known = question.deliveries ?? [];
+  const way = isPending(question) ? ways.find((each) => !known.some((ref) => isSame(ref, each))) : undefined;
+  if (!way) return {};
+  const { channel, person } = way;
+  const added = newDelivery(at.ids.deliveryToken(), { questionId: question.id }, way);
+  const told = { ...question, deliveries: [...known, { id: added.id, channel, person }] };
+  const event = questionEvent("announced", question, told, at, { channel });
+  return { questions: [told], events: [event], entries: [deliveryEntry(added)] };
+}
+
 /** The recipients of a question that have no delivery yet. */
 function missingTargets(question: Question, at: AnnounceContext) {
   const known = question.deliveries ?? [];
@@ -124,15 +230,17 @@ function missingTargets(question: Question, at: AnnounceContext) {
 
 /** The channels that a question names and in which nobody is told, with the reason. */
 export function unreachedChannels(
-  { notify, deliveries = [] }: Question,
+  { notify, issue, deliveries = [] }: Question,
   { reach }: Pick<Rules, "reach">,
 ): Array<{ channel: string; why: string }> {
   const named = new Set(notify.map(({ channel }) => channel));
   return [...named]
     .filter((channel) => !deliveries.some((ref) => ref.channel === channel))
     .map((channel) => {
-      const isConfigured = reach.some(({ name }) => name === channel);
-      return { channel, why: isConfigured ? "nobody it is for has an address there" : "not configured" };
+      const configured = reach.find(({ name }) => name === channel);
+      if (!configured) return { channel, why: "not configured" };
+      const isHomeless = configured.needsIssue && issue === undefined;
+      return { channel, why: isHomeless ? "it belongs to no issue" : "nobody it is for has an address there" };
     });
 }
 

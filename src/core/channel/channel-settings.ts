@@ -1,3 +1,5 @@
+import type { ChatPlatform } from "./chat-platform.ts";
+
 /** The settings of the configured channels. Secrets are read when a channel is opened, and kept nowhere. */
 export interface ChannelSettings {
   webhook?: WebhookSettings | undefined;
@@ -6,6 +8,33 @@ export interface ChannelSettings {
   desktop?: DesktopSettings | undefined;
   apprise?: AppriseSettings | undefined;
   email?: EmailSettings | undefined;
+  slack?: SlackSettings | undefined;
+  github?: GithubSettings | undefined;
+  chat?: ChatSettings | undefined;
+}
+
+export interface GithubSettings {
+  /** The address of the REST API. */
+  url: string;
+  /** The repositories that comments go to, as owner/name; issues without a repository are of the first. */
+  repos: readonly string[];
+  /** The issue for questions that belong to none. */
+  fallback: { repo: string; number: number } | undefined;
+  /** Teams whose members may answer, as organisation/team. */
+  teams: readonly string[];
+  /** Accounts and teams that a question mentions. */
+  mention: readonly string[];
+  /** `summary` leaves the context of questions out. */
+  visibility: "summary" | "full";
+  /** How often comments are looked for. */
+  pollMs: number;
+  /** The pause between two changes. */
+  writeMs: number;
+  readToken(): string;
+  /** The GitHub App that acts in place of the owner of a token. */
+  app: { id: number; readKey(): string } | undefined;
+  /** The secret that signs webhooks; without it none are taken. */
+  readHookSecret(): string | undefined;
 }
 
 export type WebhookFormat = "standard" | "slack" | "discord" | "teams";
@@ -71,4 +100,46 @@ export interface EmailSettings {
   removesForgedResults: boolean;
   /** The server knows addresses such as answers+tag@example.com. */
   hasTags: boolean;
+}
+
+export interface SlackSettings {
+  /** The address of the Web API. */
+  url: string;
+  /** How clicks and replies come: over a connection of ours, or to our server by signed requests. */
+  mode: "socket" | "http";
+  /** The channel that all questions go to; without it people get direct messages. */
+  channel: string | undefined;
+  /** A person, a group or everybody, mentioned with every question. */
+  mention: string | undefined;
+  /** Shows the context of questions too, not only of approvals. */
+  hasContext: boolean;
+  /** The token of the bot (`xoxb-…`). */
+  readToken(): string;
+  /** The app-level token (`xapp-…`), which opens connections. */
+  readAppToken(): string;
+  /** The secret that signs requests to our server. */
+  readSigningSecret(): string;
+}
+
+export interface ChatSettings {
+  platform: ChatPlatform;
+  /** How replies come: over a connection of ours (Discord alone has that), or to our server by signed requests. */
+  mode: "connection" | "http";
+  /** The place that all questions go to, in the words of the service; without it people get direct messages. */
+  channel: string | undefined;
+  /** Shows the context of questions too, not only of approvals. */
+  hasContext: boolean;
+  /** The address of the service's API, if not the public one. */
+  url: string | undefined;
+  /** The id of the application, project or phone number. */
+  appId: string | undefined;
+  /** The key that Discord signs its requests with. */
+  publicKey: string | undefined;
+  /** The organisation in Microsoft's directory. */
+  tenantId: string | undefined;
+  readToken(): string;
+  /** The secret that signs requests to our server. */
+  readSecret(): string;
+  /** Further options of the adapter. */
+  adapterOptions?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,4 +1,6 @@
 import type { Strength } from "../people/actor.ts";
+import type { AnswerInput } from "../answer/answer-input.ts";
+import type { IssueEffects } from "./issue-effects.ts";
 import type { QuestionMessage } from "./message.ts";
 
 /** The data that leaves for a channel; `--dry-run` shows exactly this. */
@@ -6,9 +8,15 @@ export type WireMessage = Readonly<Record<string, unknown>>;
 
 /** The recipient of a message. */
 export interface Recipient {
-  /** The person's own address, for a channel that sends to people. */
+  /** The person's own address, or the shared ones that the question names, separated by commas. */
   address: string | undefined;
   person?: string | undefined;
+  /** At a shared address, the accounts of the people that the question is meant for. */
+  mention?: readonly string[] | undefined;
+  /** For news of a run, the last message there about one of its questions. */
+  thread?: OutsideRef | undefined;
+  /** The recipient has this message in an earlier form. */
+  isChange?: boolean | undefined;
 }
 
 /** Names one message in the channel, in the channel's own words. */
@@ -16,7 +24,13 @@ export type OutsideRef = string;
 
 /** The result of a request to a channel. `isGone`: the message to change is no longer there. */
 export type ChannelResult =
-  | { ok: true; outside?: OutsideRef | undefined }
+  | {
+      ok: true;
+      /** The message of the question from now on; without it, the one that was there. */
+      outside?: OutsideRef | undefined;
+      /** A message beside it, such as a reminder: a reply to it is about the same question. */
+      beside?: OutsideRef | undefined;
+    }
   | {
       ok: false;
       why: string;
@@ -27,6 +41,8 @@ export type ChannelResult =
       mayBeThere?: boolean;
       /** The channel refused our credential: a person has to act. */
       isRefused?: boolean;
+      /** The place that the asker names is not one for us: the channel itself works. */
+      isMisaddressed?: boolean;
       retryAfterMs?: number | undefined;
     };
 
@@ -40,7 +56,17 @@ export interface Reply {
   token?: string | undefined;
   /** The message it answers. */
   outside?: OutsideRef | undefined;
+  /** Where it was said, if it names no message, such as an issue: it may be about any message there. */
+  place?: string | undefined;
+  /** The person changed what they said before. */
+  isEdited?: boolean | undefined;
+  /** The question that the sender names, as in `/answer q-456 A`; the text is what follows. */
+  question?: string | undefined;
   text: string;
+  /** The answers of a form, by item; they count in place of the text. */
+  items?: AnswerInput["items"];
+  /** The sender asks for the form of this question: to answer it, or to ask the agent back. */
+  form?: "answer" | "clarify" | undefined;
   /** The sender's own name for themselves; it proves nothing. */
   name?: string | undefined;
   /** How well this reply proves its sender, where that differs from one reply to the next. */
@@ -75,6 +101,8 @@ export interface InboundBatch {
   replies: readonly Reply[];
   pairings: readonly PairingRequest[];
   failures?: readonly MessageFailure[] | undefined;
+  /** Why nothing can be read for now, from a channel that connects again by itself. */
+  trouble?: string | undefined;
 }
 
 /**
@@ -94,14 +122,24 @@ export interface Channel {
   send(wire: WireMessage): Promise<ChannelResult>;
   /** Replaces a message; without it, a changed question is sent as a new message. */
   edit?(outside: OutsideRef, wire: WireMessage): Promise<ChannelResult>;
-  /** Sends a reminder of a message. */
+  /** Labels, assigns and comments an issue; everything is there once, however often this is repeated. */
+  markIssue?(place: MarkedIssue, effects: IssueEffects): Promise<ChannelResult>;
+  /** Sends a reminder of a message. It names itself as `outside` only if it takes the place of that message. */
   remind(outside: OutsideRef | undefined, wire: WireMessage, text: string): Promise<ChannelResult>;
   /** Builds a note that is about no question, for `send`. */
   note?(text: string, to: Recipient): WireMessage;
+  /** Opens the form that a reply asks for, to the person who sent it. */
+  openForm?(reply: Reply, message: QuestionMessage): Promise<ChannelResult>;
   /** Responds to a reply, where it was given. */
   respond?(respondTo: string, text: string): Promise<ChannelResult>;
-  /** Finds the person's own words in a reply that also quotes the message. */
-  extract?(reply: Reply, message: QuestionMessage): string;
+  /** Takes note of an act without words, for a sender whose program waits for a response. */
+  acknowledge?(respondTo: string): Promise<ChannelResult>;
+  /** Finds the person's own words in a reply that also quotes the message; undefined if it is no answer at all. */
+  extract?(reply: Reply, message: QuestionMessage): string | undefined;
+  /** For a channel in which replies name a place and no message. */
+  readonly places?: ReplyPlaces;
+  /** Says whether an account that belongs to nobody on the list of people may answer. */
+  mayAnswer?(reply: Reply): Promise<boolean>;
   /** Finds a message that an attempt may have sent before its process died, or before the service could reply. */
   find?(wire: WireMessage): Promise<OutsideRef | undefined>;
   /** Says whether the message of this question, as it is there now, shows this already. */
@@ -114,7 +152,46 @@ export interface Channel {
    */
   isHeard?(outside: OutsideRef): Promise<boolean>;
   /** Brings replies until aborted, from a cursor on. */
-  listen?(cursor: string | undefined, signal: AbortSignal): AsyncIterable<InboundBatch>;
+  listen?(
+    cursor: string | undefined,
+    signal: AbortSignal,
+    listOpen?: () => Promise<readonly OutsideRef[]>,
+  ): AsyncIterable<InboundBatch>;
+  /** Reads a request that the service posted to us; undefined if its signature is wrong. */
+  readHook?(hook: InboundHook): HookBatch | undefined | Promise<HookBatch | undefined>;
+}
+
+/** The issue of a question; without a repository, in the first one of the settings. */
+export interface MarkedIssue {
+  repo: string | undefined;
+  number: number;
+  question: string;
+}
+
+/** Tells which messages a reply can be about. */
+export interface ReplyPlaces {
+  /** The place of a message. */
+  of(outside: OutsideRef): string;
+  /** Says whether the reply came after the message. */
+  isAfter(reply: Reply, outside: OutsideRef): boolean;
+}
+
+/** A request of a service to our own address. */
+export interface InboundHook {
+  header(name: string): string | undefined;
+  /** The body as it came: the signature is over its bytes. */
+  body: string;
+  /** The query of a service that only asks whether the address is ours, such as `?hub.mode=subscribe`. */
+  query?: string | undefined;
+}
+
+/** The replies in a request of a service, and the body of our response; an empty one unless given. */
+export interface HookBatch extends Pick<InboundBatch, "replies"> {
+  /** An issue got a label: workflows that start by labels look for it now. */
+  hasLabels?: boolean;
+  response?: Readonly<Record<string, unknown>> | undefined;
+  /** The response in plain words, to a service that asks whether the address is ours. */
+  text?: string | undefined;
 }
 
 /** Opens the configured channel of that name; refuses if its settings are incomplete. */

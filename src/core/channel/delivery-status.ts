@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Instant } from "../instant.ts";
+import { pluralize } from "../text/plural.ts";
 import { Outage } from "./outage.ts";
 import { type Delivery, DeliveryState, DeliveryWait } from "./delivery.ts";
 
@@ -19,6 +20,14 @@ export const DeliveryStatus = z.object({
   failure: Failure.optional(),
 });
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
+
+/** A delivery that a digest tells of has come as far as that. */
+export function withDigest(delivery: Delivery, digest: Delivery | undefined): DeliveryStatus {
+  if (delivery.state !== "collected" || !digest) return deliveryStatus(delivery);
+  const { sentAt, changedAt, failure, state } = digest;
+  const isThere = sentAt !== undefined;
+  return { ...deliveryStatus(delivery), state: isThere ? "collected" : state, sentAt, changedAt, failure };
+}
 
 export function deliveryStatus({
   channel,
@@ -58,13 +67,14 @@ export function firstNotifiedAt(deliveries: readonly DeliveryStatus[]): Instant 
 export function sayDelivery({ state, waits, failure }: Pick<DeliveryStatus, "state" | "waits" | "failure">): string {
   if (state === "failed") return `failed: ${failure?.why ?? ""}`;
   if (failure)
-    return `${state === "due" ? "not sent" : "not updated"} yet: ${failure.why}; tried ${failure.tries} times`;
-  return waits && state === "due" ? WAIT_WORDS[waits.why] : STATE_WORDS[state];
+    return `${state === "due" ? "not sent" : "not updated"} yet: ${failure.why}; tried ${pluralize(failure.tries, "time")}`;
+  return waits && (state === "due" || state === "collected") ? WAIT_WORDS[waits.why] : STATE_WORDS[state];
 }
 
 const WAIT_WORDS = {
   quiet: "waits for the end of quiet hours",
   present: "waits a minute, as their inbox is open",
+  digest: "waits for the next digest, as many came",
 } as const;
 
 const STATE_WORDS = {
@@ -73,4 +83,5 @@ const STATE_WORDS = {
   closed: "sent, shows the outcome",
   skipped: "not needed: it closed first",
   failed: "failed",
+  collected: "sent in a digest",
 } as const;

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Entry } from "../changes.ts";
 import { hashText } from "../question/content.ts";
-import { QuestionId } from "../id.ts";
+import { QuestionId, type RunId } from "../id.ts";
 import { HOUR_MS, Instant, MINUTE_MS, SECOND_MS, earlier, later } from "../instant.ts";
 import { type Job, jobKey } from "../run/job.ts";
-import { type Question, isPending } from "../question/question.ts";
-import { isReminderUnwanted } from "../question/question-timer.ts";
+import type { DeliverySubject } from "./delivery-subject.ts";
+import { Notice } from "./notice.ts";
 
 /** How long a message may be on its way before another attempt may be made; longer than any request takes. */
 export const SENDING_MS = 30 * SECOND_MS;
@@ -16,20 +16,32 @@ const ID_CHARS = 32;
 const REPLIES_REMEMBERED = 50;
 
 /**
- * The message of one question in one channel for one recipient. `due`: nothing was sent yet. `sent`: a message is there.
+ * The message of one question or piece of news in one channel for one recipient. `due`: nothing was sent yet. `sent`: a message is there.
  * `closed`: it shows the outcome. `skipped`: the question closed first. `failed`: the channel refused it for good.
+ * `collected`: a digest tells of it.
  */
-export const DeliveryState = z.enum(["due", "sent", "closed", "skipped", "failed"]);
+export const DeliveryState = z.enum(["due", "sent", "closed", "skipped", "failed", "collected"]);
 export type DeliveryState = z.infer<typeof DeliveryState>;
 
-/** Why a message waits. `quiet`: quiet hours. `present`: the person has their inbox open. */
-export const DeliveryWait = z.object({ why: z.enum(["quiet", "present"]), since: Instant, until: Instant });
+/** Why a message waits. `quiet`: quiet hours. `present`: the person has their inbox open. `digest`: many came. */
+export const DeliveryWait = z.object({ why: z.enum(["quiet", "present", "digest"]), since: Instant, until: Instant });
 export type DeliveryWait = z.infer<typeof DeliveryWait>;
 
 export const Delivery = z.object({
   id: z.string(),
   version: z.int(),
-  questionId: QuestionId,
+  /** The question that it asks; undefined for news. */
+  questionId: QuestionId.optional(),
+  /** The news that it tells. */
+  notice: Notice.optional(),
+  /** The deliveries that it tells of, if it is a digest. */
+  covers: z.array(z.string()).optional(),
+  /** The digest that tells of it. */
+  digest: z.string().optional(),
+  /** The digest that told of it before it had a message of its own. */
+  formerDigest: z.string().optional(),
+  /** Its recipient asked for it: it waits for nothing. */
+  isWanted: z.literal(true).optional(),
   /** Unguessable; buttons carry it, so a reply with it comes from somebody who got the message. */
   token: z.string(),
   channel: z.string(),
@@ -40,6 +52,10 @@ export const Delivery = z.object({
   state: DeliveryState,
   /** The message in the words of the channel, such as chat and message id. */
   outside: z.string().optional(),
+  /** Messages that are there besides: an attempt that was given up for lost had arrived. They change with it. */
+  doubles: z.array(z.string()).optional(),
+  /** Where it is, for a channel in which replies name a place. */
+  place: z.string().optional(),
   /** The hash of what the channel shows now. */
   face: z.string().optional(),
   /** When the message first arrived. */
@@ -65,23 +81,24 @@ export const Delivery = z.object({
   responses: z.int(),
   /** A late reply was told the outcome. */
   isLateTold: z.boolean().optional(),
+  /** Somebody who may not answer was told so. */
+  isStrangerTold: z.boolean().optional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 
 /** A new delivery; its id is the hash of its token, so that the id may be shown. */
 export function newDelivery(
   token: string,
-  questionId: QuestionId,
-  target: Pick<Delivery, "channel" | "person" | "isNotice">,
+  about: Pick<Delivery, "questionId" | "notice" | "isNotice" | "covers">,
+  target: Pick<Delivery, "channel" | "person">,
 ): Delivery {
   return {
     id: deliveryId(token),
     version: 0,
-    questionId,
+    ...about,
     token,
     channel: target.channel,
     person: target.person,
-    isNotice: target.isNotice,
     state: "due",
     nudges: 0,
     handled: [],
@@ -94,28 +111,41 @@ export function deliveryId(token: string): string {
 }
 
 export function deliveryEntry({ id, version, questionId, ...body }: Delivery): Entry {
-  return { kind: "delivery", id, parent: questionId, version, body };
+  const parent = questionId ?? body.notice?.runId;
+  return { kind: body.covers ? "digest" : "delivery", id, ...(parent !== undefined && { parent }), version, body };
 }
 
-/** The row that finds a delivery by its message. */
-export function outsideEntry(delivery: string, channel: string, outside: string): Entry {
-  return { kind: "outside", id: `${channel}:${outside}`, version: 0, body: { delivery } };
+/** The row that finds a delivery by its message, or by the place of it. */
+export function outsideEntry(
+  delivery: string,
+  { channel, outside, place }: { channel: string; outside: string; place: string | undefined },
+): Entry {
+  const entry: Entry = { kind: "outside", id: `${channel}:${outside}`, version: 0, body: { delivery } };
+  return place === undefined ? entry : { ...entry, parent: placeName(channel, place) };
+}
+
+/** The message that such a row is about. */
+export function outsideOf({ id }: Entry, channel: string): string {
+  return id.slice(channel.length + 1);
+}
+
+/** The name of a place among those of all channels. */
+export function placeName(channel: string, place: string): string {
+  return `${channel}:${place}`;
 }
 
 export function parseDelivery({ id, version, parent, body }: Entry): Delivery {
-  return Delivery.parse({ ...body, id, version, questionId: parent });
+  return Delivery.parse({ ...body, id, version, questionId: body["notice"] === undefined ? parent : undefined });
 }
 
-/** The job that brings a message in line with its question; a question has one for each of its deliveries. */
-export function deliverJob(id: string, question: Pick<Question, "id" | "runId">, dueAt: Instant): Job {
-  return {
-    key: jobKey("deliver", id),
-    kind: "deliver",
-    dueAt,
-    runId: question.runId,
-    questionId: question.id,
-    tries: 0,
-  };
+/** The job that brings a message in line with its subject; a question or run has one for each of its deliveries. */
+export function deliverJob(
+  id: string,
+  subject: { runId?: RunId | undefined; questionId?: QuestionId | undefined },
+  dueAt: Instant,
+): Job {
+  const { runId, questionId } = subject;
+  return { key: jobKey("deliver", id), kind: "deliver", dueAt, runId, questionId, tries: 0 };
 }
 
 /** The next step of a delivery. */
@@ -134,44 +164,55 @@ export interface DeliveryTime {
   quietUntil?: Instant | undefined;
   /** Until when the recipient counts as being at their inbox. */
   presentUntil?: Instant | undefined;
+  /** Until when messages to the recipient are collected. */
+  collectUntil?: Instant | undefined;
 }
 
 /**
  * Decides the next step: send what was never sent, remind, or show what changed since. Only what would ring waits for a
  * better time; a change is shown at once.
  */
-export function planDelivery(delivery: Delivery, question: Question, face: string, at: DeliveryTime): DeliveryStep {
+export function planDelivery(
+  delivery: Delivery,
+  subject: DeliverySubject,
+  face: string,
+  at: DeliveryTime,
+): DeliveryStep {
   const { now } = at;
   const { state, sending } = delivery;
   if (state === "closed" || state === "skipped" || state === "failed") return { do: "nothing" };
   // Another attempt may still arrive: two at a time would be two messages.
   if (sending && sending.until > now) return { do: "wait", until: sending.until };
+  if (state === "collected") {
+    if (!subject.isOpen) return { do: "close" };
+    const isDue = delivery.isWanted === true || isReminderDue(delivery, subject);
+    return isDue ? (holdBack(delivery, subject, at) ?? { do: "send", mayBeThere: false }) : { do: "nothing" };
+  }
   if (state === "due") {
     // It may have arrived before a crash: that has to be found out at once, and it must not ask for ever.
     if (sending) return { do: "send", mayBeThere: true };
-    if (!isPending(question) && !delivery.isNotice) return { do: "skip" };
-    return holdBack(delivery, question, at) ?? { do: "send", mayBeThere: false };
+    if (!subject.isOpen && !delivery.isNotice) return { do: "skip" };
+    return holdBack(delivery, subject, at) ?? { do: "send", mayBeThere: false };
   }
   if (face !== delivery.face) return { do: "edit", mayBeThere: sending !== undefined };
   // Some channels have nothing to tell of an outcome, such as to the person who answered.
-  if (!isPending(question)) return { do: "close" };
-  if (!isReminderDue(delivery, question, now)) return { do: "nothing" };
-  return holdBack(delivery, question, at) ?? { do: "remind" };
+  if (!subject.isOpen) return { do: "close" };
+  if (!isReminderDue(delivery, subject)) return { do: "nothing" };
+  return holdBack(delivery, subject, at) ?? { do: "remind" };
 }
 
 /** Says whether a reminder is to be sent; one that was held back is no longer needed once somebody is on it. */
-export function isReminderDue({ id, nudges }: Delivery, question: Question, now: Instant): boolean {
-  return isPending(question) && nudges < nudgesOf(question, id) && !isReminderUnwanted(question, now);
+export function isReminderDue({ nudges }: Delivery, subject: DeliverySubject): boolean {
+  return subject.isOpen && nudges < subject.nudges && !subject.isReminderUnwanted;
 }
 
-/** How often the recipient of a delivery is to be reminded so far: with everybody, and when they were named again. */
-function nudgesOf({ nudges = 0, deliveries = [] }: Question, id: string) {
-  return nudges + (deliveries.find((ref) => ref.id === id)?.calls ?? 0);
-}
-
-/** Holds a message back in quiet hours, unless the risk is high, and for a minute while its recipient is there. */
-function holdBack({ waits }: Delivery, question: Question, at: DeliveryTime): DeliveryStep | undefined {
-  const { now, quietUntil, presentUntil } = at;
+/**
+ * Holds a message back in quiet hours and while messages are collected, unless the risk is high, and for a minute while
+ * its recipient is there.
+ */
+function holdBack({ waits, isWanted }: Delivery, subject: DeliverySubject, at: DeliveryTime): DeliveryStep | undefined {
+  const { now, quietUntil, presentUntil, collectUntil } = at;
+  if (isWanted) return undefined;
   const waitFor = (why: DeliveryWait["why"], until: Instant, since: Instant): DeliveryStep => ({
     do: "wait",
     // Hours, settings and clocks change meanwhile.
@@ -179,8 +220,10 @@ function holdBack({ waits }: Delivery, question: Question, at: DeliveryTime): De
     waits: { why, since, until },
   });
   const sinceOf = (why: DeliveryWait["why"]) => (waits?.why === why ? waits.since : now);
-  if (quietUntil !== undefined && quietUntil > now && question.risk !== "high")
+  if (quietUntil !== undefined && quietUntil > now && !subject.isUrgent)
     return waitFor("quiet", quietUntil, sinceOf("quiet"));
+  if (collectUntil !== undefined && collectUntil > now && !subject.isUrgent)
+    return waitFor("digest", collectUntil, sinceOf("digest"));
   if (presentUntil === undefined || presentUntil <= now) return undefined;
   const since = sinceOf("present");
   const latest = later(since, PRESENT_WAIT_MS);
@@ -196,21 +239,34 @@ export function claimDelivery(delivery: Delivery, face: string, now: Instant): D
 /** The delivery after a step that succeeded. */
 export function advanceDelivery(
   delivery: Delivery,
-  done: { step: "send" | "edit" | "remind"; outside?: string | undefined; face: string; question: Question },
+  done: {
+    step: "send" | "edit" | "remind";
+    outside?: string | undefined;
+    place?: string | undefined;
+    face: string;
+    subject: DeliverySubject;
+  },
   now: Instant,
 ): Delivery {
-  const { question } = done;
+  const { subject } = done;
+  const { outside: known, doubles } = delivery;
+  const isDouble = done.step === "send" && done.outside !== undefined && known !== undefined && known !== done.outside;
   return {
     ...delivery,
-    state: isPending(question) ? "sent" : "closed",
-    outside: done.outside ?? delivery.outside,
+    state: subject.isOpen ? "sent" : "closed",
+    outside: done.outside ?? known,
+    doubles: isDouble ? [...(doubles ?? []), known] : doubles,
+    place: done.place ?? delivery.place,
     face: done.face,
     sentAt: delivery.sentAt ?? now,
     changedAt: now,
     sending: undefined,
     waits: undefined,
+    digest: undefined,
+    formerDigest: delivery.digest ?? delivery.formerDigest,
+    isWanted: undefined,
     // A new message is a reminder too.
-    nudges: done.step === "edit" ? delivery.nudges : nudgesOf(question, delivery.id),
+    nudges: done.step === "edit" ? delivery.nudges : subject.nudges,
     failure: undefined,
     isReported: undefined,
   };
@@ -220,7 +276,7 @@ export function advanceDelivery(
 export function failDelivery(
   delivery: Delivery,
   failed: { why: string; isFinal: boolean; isGone: boolean; mayBeThere: boolean; isReported: boolean },
-  question: Question,
+  subject: DeliverySubject,
   now: Instant,
 ): Delivery {
   const tries = (delivery.failure?.tries ?? 0) + 1;
@@ -232,8 +288,7 @@ export function failDelivery(
     failure: { why: failed.why, at: now, tries },
     isReported: failed.isReported,
   };
-  if (failed.isGone)
-    return { ...next, state: isPending(question) ? "due" : "closed", outside: undefined, face: undefined };
+  if (failed.isGone) return { ...next, state: subject.isOpen ? "due" : "closed", outside: undefined, face: undefined };
   return failed.isFinal ? { ...next, state: "failed" } : next;
 }
 

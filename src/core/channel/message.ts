@@ -6,7 +6,7 @@ import type { Instant } from "../instant.ts";
 import { type Actor, type Strength, actorName, channelName } from "../people/actor.ts";
 import { isDenial } from "../question/approval.ts";
 import { type Content, type Item, type Option, titleOf } from "../question/content.ts";
-import { type Question, findAnswer, isPending } from "../question/question.ts";
+import { type Question, cancellationWords, findAnswer, isPending } from "../question/question.ts";
 import { ALLOW_CHANGED } from "../question/run-permission.ts";
 import { nextPolicy } from "../question/timeout.ts";
 import type { TimeoutPolicy } from "../question/timeout-policy.ts";
@@ -14,15 +14,20 @@ import type { Rules } from "../rules.ts";
 import { redactor } from "../secret/redact.ts";
 import type { Language } from "../text/language.ts";
 import { unreachable } from "../unreachable.ts";
+import type { Run } from "../run/run.ts";
+import { type IssueMessage, issueMessage } from "./issue-effects.ts";
 import { tellIn } from "./message-words.ts";
+import type { NoticeName } from "./notice.ts";
+import { linkLines, pageLink } from "./page-link.ts";
 
 /** The longest line about the run, a name or an outcome. */
-const LINE_CHARS = 300;
+export const LINE_CHARS = 300;
 const CUT = "…";
 const FENCE_END = "\n```";
 
 /** Everything a message may show about a question, redacted and in words, before it is fitted to a channel. */
 export interface QuestionMessage {
+  /** The question, or what else the message is about: messages of the same name replace each other. */
   questionId: string;
   runId: string;
   shortId: string;
@@ -30,12 +35,22 @@ export interface QuestionMessage {
   language: Language;
   /** The text that buttons carry. */
   token: string;
+  /** The news that it tells in place of a question. */
+  news: NoticeName | undefined;
   kind: Question["kind"];
   risk: Question["risk"];
+  /** Only a channel that knows who replies can allow it or answer it. */
+  needsPerson: boolean;
   /** The question still takes answers: without it there are no buttons. */
   isOpen: boolean;
   /** An answer is about to count, and can still be taken back. */
   isSettling: boolean;
+  /** The outcomes that the asker accepts. */
+  accepts: Question["accepts"];
+  /** The issue that the question belongs to. */
+  issue: number | undefined;
+  /** The rest that a comment of that issue needs. */
+  onIssue?: IssueMessage | undefined;
   /** The person whose answer or withdrawal ended it. */
   closedBy: string | undefined;
   /** Parts of it were redacted. */
@@ -52,10 +67,18 @@ export interface QuestionMessage {
   /** When silence has a consequence, and which. */
   deadline: string | undefined;
   dueAt: Instant | undefined;
+  /** The same in the few words of a notification. */
+  timeout: string | undefined;
   allowText: boolean;
   /** Values that deny an approval; all others approve. */
   denials: ReadonlySet<string>;
   link: string | undefined;
+}
+
+/** Makes one redacted line of a text, as long as messages show it. */
+export function messageLine({ redact }: Pick<Rules, "redact">): (text: string) => string {
+  const clean = redactor([], redact);
+  return (text) => cutText(clean(text).replace(/\s+/g, " ").trim(), LINE_CHARS, countCharacters).text;
 }
 
 /** Builds the message of a question as it is now. It has no clock in it: the same question is the same message. */
@@ -66,17 +89,13 @@ export function questionMessage(
   language: Language = rules.language,
 ): QuestionMessage {
   const { question, run, content } = read;
-  const clean = redactor([], rules.redact);
+  const line = messageLine(rules);
   const shared: Content = { ...content, ...content.shared };
   // A changed command is typed elsewhere: no reply can carry one.
   const items = shared.items.map((item) => ({
     ...item,
     options: item.options.filter(({ value }) => question.kind !== "approval" || value !== ALLOW_CHANGED),
   }));
-  const line = (text: string) => cutText(clean(text).replace(/\s+/g, " ").trim(), LINE_CHARS, countCharacters).text;
-  // A run made for one ask is named after the question, as it was before anything was redacted.
-  const name = run.implicit ? `#${run.number}` : `#${run.number} ${run.name}`;
-  const about = [name, run.repo, run.agent].filter((part) => part !== undefined && part !== "" && part !== "none");
   const [first] = items;
   return {
     questionId: question.id,
@@ -84,28 +103,41 @@ export function questionMessage(
     shortId: shortId(question.id),
     language,
     token,
+    news: undefined,
     kind: question.kind,
     risk: question.risk,
+    needsPerson: question.risk === "high" && rules.personChannel,
     isOpen: isPending(question) && question.settling === undefined,
     isSettling: isPending(question) && question.settling !== undefined,
+    accepts: question.accepts,
+    issue: (question.issue ?? run.issue)?.number,
     closedBy: closedBy(question),
     isRedacted: content.shared !== undefined,
     title: titleOf(shared),
     outcome: optionalLine(sayOutcome(question, shared, language), line),
     items,
     context: shared.context,
-    about: line(about.join(" · ")),
+    about: line(sayRun(run)),
     notes: isPending(question) ? notesOf(question, language).map(line) : [],
     deadline: isPending(question) ? optionalLine(sayDeadline(question, shared, language), line) : undefined,
     dueAt: isPending(question) ? question.dueAt : undefined,
+    timeout: isPending(question) ? sayTimeout(question, language) : undefined,
+    onIssue: issueMessage(read, shared, line),
     allowText: items.every(({ allowText }) => allowText),
     denials: new Set(
       (first?.options ?? [])
         .filter(({ value }) => isDenial({ items: first ? [first] : [] }, { [first?.id ?? ""]: { values: [value] } }))
         .map(({ value }) => value),
     ),
-    link: rules.publicUrl === undefined ? undefined : `${rules.publicUrl.replace(/\/+$/, "")}/q/${question.id}`,
+    link: pageLink(`/q/${question.id}`, rules),
   };
+}
+
+/** The run in words: number, name, repository, agent. */
+export function sayRun(run: Run) {
+  // A run made for one ask is named after the question, as it was before anything was redacted.
+  const name = run.implicit ? `#${run.number}` : `#${run.number} ${run.name}`;
+  return [name, run.repo, run.agent].filter((part) => part !== undefined && part !== "" && part !== "none").join(" · ");
 }
 
 function closedBy(question: Question): string | undefined {
@@ -184,20 +216,20 @@ function sayOption({ label, description, recommended }: Option, language: Langua
   return `${label}${recommended ? ` ${tellIn(language, "recommended")}` : ""}${description === undefined ? "" : ` - ${description}`}`;
 }
 
-function endLines({ about, notes, deadline, isOpen, link }: QuestionMessage, { foreign, how }: FitOptions) {
+function endLines({ about, notes, deadline, isOpen, link, language }: QuestionMessage, { foreign, how }: FitOptions) {
   return [
     ...notes.map(foreign),
     ...(deadline === undefined ? [] : [foreign(deadline)]),
     foreign(about),
     ...(isOpen && how !== undefined ? [how] : []),
-    ...(link === undefined ? [] : [link]),
+    ...linkLines(link, language),
   ];
 }
 
 /** How people answer by replying in the channel, or also by tapping. */
 export function sayHowToReply(
   { items, allowText, shortId: id, language }: QuestionMessage,
-  by: "reply" | "reply.tap" = "reply",
+  by: "reply" | "reply.tap" | "reply.thread" = "reply",
 ): string {
   const [first] = items;
   const reply = tellIn(language, by);
@@ -206,43 +238,14 @@ export function sayHowToReply(
   const all = (first?.options ?? []).map(({ key }) => key.toUpperCase());
   if (all.length === 0) return tellIn(language, "how.words", { reply });
   const named =
-    all.length <= 5 ? all.join(", ") : tellIn(language, "to", { first: all[0] ?? "", last: all.at(-1) ?? "" });
+    all.length <= 5 ? orList(all, language) : tellIn(language, "to", { first: all[0] ?? "", last: all.at(-1) ?? "" });
   const keys = first?.multiple ? `${named} ${tellIn(language, "several")}` : named;
   return tellIn(language, allowText ? "how.keys.words" : "how.keys", { reply, keys });
 }
 
-/** The replies that are left where a message does not show everything that it would allow. */
-export function sayOnlyDenied({ items: [item], denials, shortId: id, language }: QuestionMessage): string {
-  const keys = (item?.options ?? []).filter(({ value }) => denials.has(value)).map(({ key }) => key.toUpperCase());
-  return tellIn(language, "how.denied", { keys: keys.join(", "), id });
-}
-
-/** A message that only tests whether a channel works. */
-export function testMessage(language: Language = "en"): QuestionMessage {
-  return {
-    questionId: "test",
-    runId: "test",
-    shortId: "test",
-    language,
-    token: "",
-    kind: "question",
-    risk: "low",
-    isOpen: false,
-    isSettling: false,
-    closedBy: undefined,
-    isRedacted: false,
-    title: tellIn(language, "test"),
-    outcome: undefined,
-    items: [],
-    context: undefined,
-    about: "askd",
-    notes: [],
-    deadline: undefined,
-    dueAt: undefined,
-    allowText: false,
-    denials: new Set(),
-    link: undefined,
-  };
+function orList(keys: readonly string[], language: Language) {
+  const last = keys.at(-1) ?? "";
+  return keys.length < 2 ? last : `${keys.slice(0, -1).join(", ")} ${tellIn(language, "or")} ${last}`;
 }
 
 /** The text of a reminder. */
@@ -332,7 +335,7 @@ function sayOutcome(question: Question, content: Content, language: Language): s
         ...sayAssignee(question, language),
       ].join(" ");
     case "cancelled":
-      return tellIn(language, "cancelled", { who: saidBy(question.cancelledBy), reason: question.reason });
+      return tellIn(language, "cancelled", { who: saidBy(question.cancelledBy), reason: cancellationWords(question) });
     default:
       return unreachable(question);
   }
@@ -379,11 +382,18 @@ function sayDeadline(question: Question, content: Content, language: Language) {
   return tellIn(language, "deadline", { time: sayUtc(question.dueAt), then });
 }
 
+function sayTimeout(question: Question, language: Language) {
+  if (question.dueAt === undefined) return undefined;
+  const will = tellIn(language, `will.${nextPolicy(question)}`);
+  return tellIn(language, "timeout.short", { time: sayUtc(question.dueAt), will });
+}
+
 /** The words for what the run does when nobody answers. */
 function sayThen({ onTimeout }: Question, policy: TimeoutPolicy, label: string | undefined, language: Language) {
   return tellIn(language, `then.${policy}`, { answer: label ?? onTimeout.answer ?? "" });
 }
 
-function sayUtc(at: Instant) {
+/** A time as messages write it. */
+export function sayUtc(at: Instant): string {
   return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 }

@@ -11,7 +11,7 @@ export function listOtherWays(
   const listed = people.find(({ id, removed }) => id === person && !removed);
   return reach.flatMap((other) => {
     if (other.name === channel || listed?.muted?.includes(other.name)) return [];
-    const address = listed && findAddress(listed, other.name);
+    const address = listed && !other.isShared ? findAddress(listed, other.name) : undefined;
     const isTheirs = address !== undefined || (other.person === person && !other.isPersonal);
     return isTheirs ? [{ channel: other.name, person, address }] : [];
   });

@@ -5,9 +5,14 @@ import { Refusal } from "../refusal.ts";
 import { parseDuration } from "../text/duration.ts";
 
 /** The act that a reply asks for. */
-export type ReplyAct = { do: "answer"; input: AnswerInput } | { do: "claim" } | { do: "snooze"; ms: number };
+export type ReplyAct =
+  | { do: "answer"; input: AnswerInput }
+  | { do: "claim" }
+  | { do: "snooze"; ms: number }
+  | { do: "undo" };
 
 const CLAIM = /^(?:\/claim|claim|i['’]?m on it|ich mache das)[.!]?$/i;
+const UNDO = "/undo";
 const SNOOZE = /^(?:\/snooze|snooze)(?:\s+(\d+\s*[smhd]))?[.!]?$/i;
 const DECIDE = /^(?:\/decide|you decide|entscheide selbst)[.!]?$/i;
 const CLARIFY = /^(?:\/ask|\?)\s*(\S[\s\S]*)$/i;
@@ -24,6 +29,7 @@ export function readReply(content: Content, text: string): ReplyAct {
   if (isOption(content, said)) return answering({ answer: said });
   if (note !== "" && isOption(content, first.trim())) return answering({ answer: first.trim(), note });
   if (CLAIM.test(said)) return { do: "claim" };
+  if (said === UNDO) return { do: "undo" };
   const snooze = SNOOZE.exec(said);
   if (snooze)
     return { do: "snooze", ms: snooze[1] === undefined ? HOUR_MS : parseDuration(snooze[1].replace(/\s/g, "")) };
@@ -31,6 +37,14 @@ export function readReply(content: Content, text: string): ReplyAct {
   const back = CLARIFY.exec(said)?.[1];
   if (back !== undefined) return answering({ outcome: "clarify", note: back });
   return answering({ answer: said });
+}
+
+/** Reads the answer of a typed command, which has one line: the words after an option are its reason. */
+export function readCommand(content: Content, text: string): ReplyAct {
+  const [, first = "", note = ""] = /^(\S+)\s+(\S[\s\S]*)$/.exec(text.trim()) ?? [];
+  return isOption(content, first) && !isOption(content, text.trim())
+    ? answering({ answer: first, note })
+    : readReply(content, text);
 }
 
 /**
@@ -44,6 +58,12 @@ export function readPress(content: Content, text: string): ReplyAct {
   const act = text.startsWith("/") ? readReply(content, text) : undefined;
   if (act && (act.do !== "answer" || act.input.outcome === "decide")) return act;
   throw new Refusal("no_such_option", "This is none of the question's buttons; nothing was changed");
+}
+
+/** Says whether a reply names an option, on its own or on its first line. */
+export function namesOption(content: Content, text: string): boolean {
+  const said = text.trim();
+  return isOption(content, said) || isOption(content, (said.split(/\r?\n/)[0] ?? "").trim());
 }
 
 function answering(input: Partial<AnswerInput>): ReplyAct {

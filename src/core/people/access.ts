@@ -3,6 +3,7 @@ import type { DecisionContext } from "../changes.ts";
 import { type RunId, shortId } from "../id.ts";
 import { type Person, isNamed } from "./person.ts";
 import type { Question } from "../question/question.ts";
+import { shownCode } from "../question/risk.ts";
 import { Refusal } from "../refusal.ts";
 import type { Rules } from "../rules.ts";
 import { LINK_CHANNEL } from "./token.ts";
@@ -57,11 +58,13 @@ export const ACCESS = {
   cancel_run: { does: "cancel a run", may: PEOPLE, on: "none" },
   resume_run: { does: "resume a run", may: PEOPLE, on: "none", isGuarded: "said" },
   take_over_run: { does: "take over a run", may: PEOPLE, on: "none", isGuarded: "said" },
+  approve_workflow: { does: "approve a workflow", may: PEOPLE, on: "none" },
   see_all: { does: "look at what belongs to no run of its own", may: PEOPLE, on: "none" },
   change_template: { does: "change templates", may: PEOPLE, on: "none" },
   make_token: { does: "make tokens", may: PEOPLE, on: "none" },
   manage_tokens: { does: "manage tokens", may: ADMIN, on: "none" },
   set_away: { does: "say who is away", may: PEOPLE, on: "none" },
+  set_preferences: { does: "change the preferences of a person", may: PEOPLE, on: "none" },
   manage_people: { does: "change people", may: ADMIN, on: "none" },
   maintain: { does: "maintain the store", may: ADMIN, on: "none" },
 } satisfies Record<string, AccessRule>;
@@ -136,15 +139,21 @@ interface GuardedQuestion {
   people?: readonly Person[] | undefined;
 }
 
+/** The intention of an actor: they confirm a high risk, or deny what was asked for. */
+interface Consent {
+  isConfirmed?: boolean | undefined;
+  isDenial?: () => boolean;
+}
+
 /**
  * Refuses a verb that makes the agent continue, unless the actor could answer that question; every such verb passes
- * this check. `isConfirmed` says that the person confirmed a high risk.
+ * this check.
  */
 export function requireMayResumeAgent(
   verb: AccessVerb,
   { question, people }: GuardedQuestion,
   { by, rules }: Pick<DecisionContext, "by" | "rules">,
-  isConfirmed: boolean,
+  { isConfirmed = false, isDenial = () => false }: Consent,
 ): void {
   requireAccess(verb, by, question);
   const { isGuarded }: AccessRule = ACCESS[verb];
@@ -152,12 +161,22 @@ export function requireMayResumeAgent(
   const { from } = question.approvals;
   if (from.length > 0 && !isNamed(from, actorName(by), people)) {
     throw new Refusal("not_permitted", `This question is for ${from.join(", ")}. You are ${actorName(by)}`, {
-      hint: `Ask ${from[0] ?? "them"} to answer it`,
+      hint: hintVoter(question, people),
       fact: { is: "not_for_you", names: from, you: actorName(by) },
     });
   }
+  // A denial lets nothing happen, so this machine may give one.
+  if (question.risk === "high" && by.strength === "local" && !isElicited(by) && isDenial()) return;
   requireStrength(question, by, rules);
-  requireConfirmed(question, by, isConfirmed || isGuarded === "said");
+  requireConfirmed(verb, question, by, isConfirmed || isGuarded === "said");
+}
+
+/** The person to ask who may answer; removed people may not. */
+function hintVoter({ id, approvals: { from } }: Question, people: readonly Person[] = []) {
+  const gone = new Set(people.filter(({ removed }) => removed).map((person) => person.id));
+  const first = from.find((name) => !gone.has(name));
+  if (first !== undefined) return `Ask ${first} to answer it`;
+  return `None of them is on the list any more: add one (askd user add), or withdraw it: askd cancel ${shortId(id)}`;
 }
 
 /** Refuses text of one person where a quorum is needed; people can only vote there. */
@@ -170,14 +189,25 @@ export function requireNoQuorum(verb: AccessVerb, { approvals }: Question, by: A
   });
 }
 
+/** How a person says again what needs a confirmation. */
+const CONFIRM: Partial<Record<AccessVerb, string>> = {
+  answer: "Answer again",
+  force: "Answer again",
+  amend: "Correct it again",
+  cancel_with_words: "Withdraw it again",
+};
+
 /** At high risk, an actor known only by their machine must confirm. */
-function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean) {
+function requireConfirmed(verb: AccessVerb, question: Question, by: Actor, isConfirmed: boolean) {
   if (question.risk === "high" && by.strength === "local" && !isConfirmed) {
     throw new Refusal(
       "needs_confirmation",
       "This question is high risk: read what follows from each choice, then confirm",
       {
-        hint: by.channel === "cli" ? "Answer again with --yes" : "Answer again and confirm: --yes, or confirmed: true",
+        hint:
+          by.channel === "cli"
+            ? `${CONFIRM[verb] ?? "Repeat it"} with --yes`
+            : `${CONFIRM[verb] ?? "Repeat it"} and confirm: --yes, or confirmed: true`,
       },
     );
   }
@@ -195,6 +225,13 @@ function requireStrength(question: Question, by: Actor, rules: Rules) {
     );
   }
   if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
+  if (rules.personChannel && question.kind === "approval") {
+    const code = shownCode(question.id);
+    throw new Refusal("needs_person", "This approval is high risk: allow it where you are signed in as yourself", {
+      hint: `Once you have read all of it, reply to its message in a channel that knows you, such as Telegram: allow ${code}`,
+      fact: { is: "needs_person_code", code },
+    });
+  }
   if (rules.personChannel) {
     throw new Refusal("needs_person", "This question is high risk: answer it where you are signed in as yourself", {
       hint: "Answer it in the channel that is configured for this, such as Telegram: askd channels",

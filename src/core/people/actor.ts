@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RunId, shortId } from "../id.ts";
+import { requireVisibleLine } from "../text/foreign-text.ts";
 
 /**
  * How well an identity is proven, weakest first: `bearer` for the holder of a link or the user of an MCP client,
@@ -28,8 +29,12 @@ export function weakerStrength(one: Strength, other: Strength): Strength {
   return Strength.options.indexOf(one) < Strength.options.indexOf(other) ? one : other;
 }
 
-/** An actor who answers on behalf of another person, with the strength of their word alone. */
+/**
+ * An actor who answers on behalf of another person, with the strength of their word alone. Every door that takes a name
+ * passes here: a name is one visible line, so that nothing else stands beside it in messages, lists and the trail.
+ */
 export function onBehalfOf(by: Actor, person: string): Actor {
+  requireVisibleLine(person, "the name of who answered");
   return { ...by, onBehalfOf: person, strength: weakerStrength(by.strength, "bearer") };
 }
 

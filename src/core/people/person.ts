@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Actor } from "./actor.ts";
 import type { Changes, Entry } from "../changes.ts";
-import { Instant } from "../instant.ts";
+import { DAY_MS, Instant } from "../instant.ts";
+import { parseDuration } from "../text/duration.ts";
 import { PersonalQuietHours } from "./quiet-hours.ts";
 import { Refusal } from "../refusal.ts";
 import { LANGUAGES } from "../text/language.ts";
@@ -10,6 +11,14 @@ import { findNearest } from "../text/nearest.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 
 export const PersonId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+
+function isDuration(text: string) {
+  try {
+    return parseDuration(text) <= DAY_MS;
+  } catch {
+    return false;
+  }
+}
 
 const ChannelNames = z.array(z.string().regex(/^[a-z]{1,32}$/)).max(20);
 
@@ -25,6 +34,8 @@ export const Person = z.object({
   email: z.string().max(320).optional(),
   slack: z.string().max(64).optional(),
   github: z.string().max(64).optional(),
+  /** Their account in the chat service of `channels.chat`. */
+  chat: z.string().max(200).optional(),
   /** The id of their Telegram account, set by pairing. */
   telegram: z.string().max(64).optional(),
   /** An ntfy topic of their own. */
@@ -32,9 +43,15 @@ export const Person = z.object({
     .string()
     .regex(/^[-_A-Za-z0-9]{1,64}$/)
     .optional(),
+  /** Mail to this address came back: it is used again when the address is set anew. */
+  bounced: z.object({ address: z.string().max(320), why: z.string(), at: Instant }).optional(),
   groups: z.array(z.string().max(64)).max(50),
   /** When they are not disturbed, such as `22:00-07:00 Europe/Berlin`. */
   quiet: PersonalQuietHours.optional(),
+  /** After a message, others are collected into a digest for this long, such as `15m`; `0s` for never. */
+  digest: z.string().max(20).refine(isDuration).optional(),
+  /** How often they may be interrupted within an hour; beyond that, one digest. */
+  interruptionsPerHour: z.int().min(1).max(1_000).optional(),
   /** The channels that they prefer: they are told in the first that reaches them. */
   channels: ChannelNames.optional(),
   /** The channels in which they are not told. */
@@ -47,6 +64,23 @@ export const Person = z.object({
   removed: z.literal(true).optional(),
 });
 export type Person = z.infer<typeof Person>;
+
+/** The part of a person that is their own business: where, when and how they want to be told. */
+export const Preferences = Person.pick({
+  quiet: true,
+  digest: true,
+  interruptionsPerHour: true,
+  channels: true,
+  muted: true,
+  language: true,
+});
+export type Preferences = z.infer<typeof Preferences>;
+
+/** The person with other preferences: what is left out is no longer preferred. */
+export function withPreferences(person: Person, preferences: Preferences): Person {
+  const { quiet, digest, interruptionsPerHour, channels, muted, language } = preferences;
+  return { ...person, quiet, digest, interruptionsPerHour, channels, muted, language };
+}
 
 /** The name of a person or group as it is kept: `@ops` is `ops`. */
 export function plainName(name: string): string {
@@ -128,11 +162,12 @@ export function requireOwnName({ id, groups }: Person, people: readonly Person[]
 }
 
 /** The names by which channels prove who somebody is. */
-const PROVING = ["email", "slack", "github", "telegram"] as const;
+const PROVING = ["email", "slack", "github", "chat", "telegram"] as const;
 const PROOF_NAMES = {
   email: "e-mail address",
   slack: "Slack id",
   github: "GitHub name",
+  chat: "account in the chat service",
   telegram: "Telegram account",
 } as const;
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DAY_MS, type Instant, MINUTE_MS, epochMs, instant } from "../instant.ts";
+import { isTimeZone, momentsOf, offsetIn } from "../time-zone.ts";
 
 const HOURS = /^([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S{1,64}))?$/;
 
@@ -20,7 +21,7 @@ export const PersonalQuietHours = z
 /** Parses `22:00-07:00 Europe/Berlin`; the zone may be left out. Undefined if it is not that. */
 export function parseQuietHours(text: string): { from: number; to: number; zone: string | undefined } | undefined {
   const [all, fromHour, fromMinute, toHour, toMinute, zone] = HOURS.exec(text.trim()) ?? [];
-  if (all === undefined || (zone !== undefined && !isZone(zone))) return undefined;
+  if (all === undefined || (zone !== undefined && !isTimeZone(zone))) return undefined;
   return { from: Number(fromHour) * 60 + Number(fromMinute), to: Number(toHour) * 60 + Number(toMinute), zone };
 }
 
@@ -54,53 +55,4 @@ export function quietUntil({ from, to, zone }: QuietHours, now: Instant): Instan
     if (startMs <= nowMs && nowMs < endMs && from !== to) return instant(endMs);
   }
   return undefined;
-}
-
-/** The moments at which a clock on the wall shows this: one; two when clocks go back; the jump when it is skipped. */
-function momentsOf(wallMs: number, offsetOf: (ms: number) => number): number[] {
-  const [before, after] = [offsetOf(wallMs - DAY_MS), offsetOf(wallMs + DAY_MS)];
-  const moments = [before, after].map((offset) => wallMs - offset).filter((ms) => ms + offsetOf(ms) === wallMs);
-  return moments.length > 0 ? moments : [findJump(wallMs - after, wallMs - before, offsetOf)];
-}
-
-/** The first moment with the offset of the later one. */
-function findJump(earlyMs: number, lateMs: number, offsetOf: (ms: number) => number): number {
-  let [low, high] = [earlyMs, lateMs];
-  while (high - low > MINUTE_MS) {
-    const middle = low + Math.floor((high - low) / 2 / MINUTE_MS) * MINUTE_MS;
-    if (offsetOf(middle) === offsetOf(lateMs)) high = middle;
-    else low = middle;
-  }
-  return high;
-}
-
-/** How far the clocks of a zone are ahead of UTC at a time. */
-function offsetIn(zone: string): (ms: number) => number {
-  const format = formatOf(zone);
-  return (ms) => {
-    // `1/1/2026, GMT+05:30`; plain GMT in UTC.
-    const [, sign = "+", hours = "0", minutes = "0"] = /GMT([+-])(\d+):(\d+)/.exec(format.format(ms)) ?? [];
-    return Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
-  };
-}
-
-// Making a format takes longer than most decisions, and people live in few zones.
-const formats = new Map<string, Intl.DateTimeFormat>();
-const MOST_FORMATS = 100;
-
-function formatOf(zone: string) {
-  const known = formats.get(zone);
-  if (known) return known;
-  if (formats.size >= MOST_FORMATS) formats.clear();
-  const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
-  formats.set(zone, format);
-  return format;
-}
-
-function isZone(zone: string) {
-  try {
-    return formatOf(zone).format(0) !== "";
-  } catch {
-    return false; // there is no such zone
-  }
 }

@@ -5,7 +5,8 @@ import { setTimer } from "../question/question-timer.ts";
 import { questionEvent, type Event } from "../trail/event.ts";
 import { QuestionId } from "../id.ts";
 import { type Person, changePerson, isAddressed, isNamed } from "./person.ts";
-import type { PendingQuestion } from "../question/question.ts";
+import { type PendingQuestion, namesPeople } from "../question/question.ts";
+import { withQuorum } from "../answer/vote.ts";
 import { Refusal } from "../refusal.ts";
 import { joinChanges } from "../trail/store-event.ts";
 import { type Token, changeToken, handOverToken, isAdminToken, isTokenUsable } from "./token.ts";
@@ -172,13 +173,18 @@ export function endHoldings(
       ? handOverToken(token, handOverTo, at)
       : changeToken("revoked", token, { ...token, revokedAt: at.now }, at),
   );
-  const questions = reads.map((each) => releaseHoldings(each, person.id, at));
+  const left = read.people.map((each) =>
+    each.id === person.id ? { ...each, groups: [], removed: true as const } : each,
+  );
+  const questions = reads.map((each) => releaseHoldings({ ...each, people: left }, person.id, at));
   return joinChanges([...tokens, ...questions]);
 }
 
-/** Says whether a person has claimed, is assigned to or has voted on this question. */
-export function isHeldBy(question: PendingQuestion, person: string): boolean {
-  return isClaimedBy(question, person) || question.to.includes(person) || hasVoteOf(question, person);
+/** Says whether a person has claimed, is assigned to, has voted or may vote on this question. */
+export function isHeldBy(question: PendingQuestion, { person, people }: RemovalSnapshot): boolean {
+  const { id } = person;
+  const mayVote = question.approvals.from.length > 0 && isNamed(question.approvals.from, id, people);
+  return isClaimedBy(question, id) || question.to.includes(id) || hasVoteOf(question, id) || mayVote;
 }
 
 /** The question without the votes of removed people. */
@@ -252,12 +258,13 @@ function releaseHoldings(read: QuestionSnapshot, person: string, at: DecisionCon
   if (question.status !== "pending") return {};
   const hadVote = hasVoteOf(question, person);
   const isSettling = question.settling !== undefined && hadVote;
-  const after: PendingQuestion = {
+  const released: PendingQuestion = {
     ...withoutVotesOf(question, new Set([person])),
     claim: isClaimedBy(question, person) ? undefined : question.claim,
     to: withoutName(question.to, person),
     settling: isSettling ? undefined : question.settling,
   };
+  const after = namesPeople(question) ? withQuorum(released, read.people) : released;
   const detail = { removed: person };
   const events: Event[] = [];
   if (isClaimedBy(question, person)) events.push(questionEvent("released", question, after, at, detail));
@@ -265,6 +272,10 @@ function releaseHoldings(read: QuestionSnapshot, person: string, at: DecisionCon
     events.push(questionEvent("assigned", question, after, at, { to: after.to, ...detail }));
   }
   if (hadVote) events.push(questionEvent("vote_removed", question, after, at, detail));
+  if (after.isUnreachable !== question.isUnreachable) {
+    const unreachable = after.isUnreachable ?? false;
+    events.push(questionEvent("quorum_changed", question, after, at, { unreachable, ...detail }));
+  }
   if (events.length === 0) return {};
   return { runs: [read.run], questions: [after], events, ...(isSettling && setTimer(after, at.rules)) };
 }

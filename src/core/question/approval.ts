@@ -1,7 +1,8 @@
 import type { QuestionSnapshot } from "../changes.ts";
-import { type Content, hashText } from "./content.ts";
+import { type Content, type Option, hashText } from "./content.ts";
 import { isVisibleLine } from "../text/foreign-text.ts";
 import { type Answer, type Outcome, findAnswer } from "./question.ts";
+import { Refusal } from "../refusal.ts";
 import type { Risk } from "./risk.ts";
 import { ALLOW, ALLOW_CHANGED, ALLOW_PREFIX, ALLOW_RUN, permissionScope } from "./run-permission.ts";
 import {
@@ -120,7 +121,31 @@ export function allowedInput({ question }: Pick<QuestionSnapshot, "question">, i
   return { ...input, [asked.argument]: changed };
 }
 
-const APPROVING: ReadonlySet<string> = new Set([...ALLOWING, "approve", "yes"]);
+/** The words by which a value or label begins that consents, or that does not. */
+const CONSENT = /^(?:yes|approved?|allow(?:-\w+)?|accept|confirm|ok|okay|proceed|go ahead)\b/i;
+const NO_CONSENT = /^(?:no|not|deny|denied|reject|refuse|decline|cancel|stop|abort|never|don['’]t|do not)\b/i;
+
+/** Reads the verdict of an option of an approval: yes, no, both, or nothing that everybody reads alike. */
+function readVerdict({ value, label }: Pick<Option, "value" | "label">): "yes" | "no" | "both" | "neither" {
+  const isNo = NO_CONSENT.test(value) || NO_CONSENT.test(label);
+  const isYes = CONSENT.test(value) || CONSENT.test(label);
+  if (isYes) return isNo ? "both" : "yes";
+  return isNo ? "no" : "neither";
+}
+
+/** Refuses an approval whose own options leave open which of them consents. */
+export function requireConsentOption(options: readonly Pick<Option, "value" | "label">[]): void {
+  const unclear = options.find((option) => readVerdict(option) === "both");
+  const hint = "Name them like: -o approve:Deploy -o deny:Wait";
+  if (unclear)
+    throw new Refusal("bad_input", `The option ${unclear.value}:${unclear.label} says yes and no; nothing was asked`, {
+      hint,
+    });
+  if (options.some((option) => readVerdict(option) === "yes")) return;
+  throw new Refusal("bad_input", "No option of this approval says yes, so nobody could consent; nothing was asked", {
+    hint: `The value or label of one must begin with yes, approve, allow, ok or proceed. ${hint}`,
+  });
+}
 
 /** Says whether an approval was answered with anything but its consent. */
 export function isDenied({ question, content }: Pick<QuestionSnapshot, "question" | "content">): boolean {
@@ -128,14 +153,10 @@ export function isDenied({ question, content }: Pick<QuestionSnapshot, "question
   return question.kind === "approval" && answer?.outcome === "answer" && isDenial(content, answer.items);
 }
 
-/**
- * Says whether these values deny an approval. Options of the asker's own consent by an approving word among them;
- * without one the first option does.
- */
+/** Says whether these values deny an approval; each choice that does not say yes denies it. */
 export function isDenial({ items }: Content, given: Answer["items"]): boolean {
   return items.some(({ id, options }) => {
-    const words = options.filter(({ value }) => APPROVING.has(value.toLowerCase()));
-    const consents = (words.length > 0 ? words : options.slice(0, 1)).map(({ value }) => value);
+    const consents = options.filter((option) => readVerdict(option) === "yes").map(({ value }) => value);
     const { values = [] } = given[id] ?? {};
     return values.length === 0 || values.some((value) => !consents.includes(value));
   });

@@ -220,6 +220,36 @@ describe("bad input", () => {
     expect(() => parse(raw)).toThrow(message);
   });
 
+  test.each([
+    [{ aprovals: { need: 2 } }, '"aprovals"', 'Write "approvals"'],
+    [{ riks: "high" }, '"riks"', 'Write "risk"'],
+    [{ on_timout: "skip" }, '"on_timout"', 'Write "on_timeout"'],
+    [{ approvals: { needs: 2 } }, '"needs" in "approvals"', 'Write "need"'],
+    [
+      { kind: "approval", question: undefined, tool: { name: "Bash", input: {}, reson: "x" } },
+      '"reson" in "tool"',
+      "reason",
+    ],
+    [{ options: [{ label: "a", recomended: true }] }, '"recomended" in "options"', 'Write "recommended"'],
+    [{ question: undefined, items: [{ text: "q", alow_text: false }] }, '"alow_text" in "items"', "allow_text"],
+    [{ colour: "red" }, '"colour"', "docs/ask.md"],
+  ])("a field that nobody reads is refused with the name that was meant: %j", (more, named, hint) => {
+    const refused = {
+      message: expect.stringContaining(`there is no field ${named}`),
+      hint: expect.stringContaining(hint),
+    };
+    expect(() => parse({ question: "q", ...more })).toThrow(expect.objectContaining(refused));
+  });
+
+  test("other programs add fields of their own to their shapes, but a mistyped protection is refused there too", () => {
+    const foreign = { via: "hook", isForeign: true };
+    const questions = [{ question: "q", header: "h", options: [{ label: "a", icon: "x" }], isHidden: false }];
+    expect(parse({ questions, metadata: { source: "x" }, answers: {} }, foreign).items).toHaveLength(1);
+    for (const mistyped of ["aprovals", "riks", "on_timout", "alowText"]) {
+      expect(() => parse({ questions, [mistyped]: "x" }, foreign)).toThrow(`there is no field "${mistyped}"`);
+    }
+  });
+
   test("nested without end is refused, not a crash", () => {
     let deep: unknown = "x";
     for (let level = 0; level < 10_000; level += 1) deep = [deep];

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { type ToolAsk, approvalContent, changeableCommand } from "./approval.ts";
+import { type ToolAsk, approvalContent, changeableCommand, requireConsentOption } from "./approval.ts";
 import type { Item } from "./content.ts";
 import { plainName } from "../people/person.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "../instant.ts";
-import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
+import { ItemInput, OptionObject, readItem, secretRefusal } from "./item-input.ts";
 import { makePlain, requireBytes } from "../text/plain-text.ts";
 import { AfterHold, Approvals, type NotifyTarget, type OnTimeout, Outcome } from "./question.ts";
 import { Duration, TimeoutFields, readOnTimeout } from "./timeout-input.ts";
@@ -14,6 +14,7 @@ import { Risk, settleRisk } from "./risk.ts";
 import type { Rules } from "../rules.ts";
 import { asksForSecret } from "../secret/secret-question.ts";
 import { parseTraceparent } from "../trail/trace.ts";
+import { type FieldShape, camelName, requireKnownFields } from "../door/unknown-field.ts";
 
 /** One question in the form every door translates to. */
 export interface AskInput {
@@ -53,6 +54,8 @@ export interface DoorDefaults {
   accepts?: Outcome[];
   timeoutMs?: number | "never";
   onTimeout?: TimeoutPolicy;
+  /** The ask has the shape of another program, which may add fields of its own. */
+  isForeign?: boolean;
   /** Passed beside the ask, not in it. */
   traceparent?: string;
 }
@@ -118,11 +121,34 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
 });
 type AskFields = z.infer<typeof AskFields>;
 
-/** The fields of an ask, as this program names them. */
-export const ASK_FIELDS: readonly string[] = Object.keys(AskFields.shape);
+let shape: FieldShape | undefined;
+
+/** The fields of an ask. They are read when something is asked: most commands start without the schemas. */
+export function askShape(): FieldShape {
+  return (shape ??= makeAskShape());
+}
+
+function makeAskShape(): FieldShape {
+  const item: FieldShape = {
+    names: Object.keys(ItemInput.shape),
+    within: { options: { names: [...Object.keys(OptionObject.shape), "key"] } },
+  };
+  return {
+    names: Object.keys(AskFields.shape),
+    within: {
+      ...item.within,
+      items: item,
+      questions: item,
+      approvals: { names: Object.keys(Approvals.shape) },
+      tool: { names: Object.keys(ToolInput.shape).map(camelName) },
+      issue: { names: ["repo", "number"] },
+    },
+  };
+}
 
 /** Parses an ask in any accepted shape, or refuses it. */
 export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: Instant): AskInput {
+  requireKnownFields(raw, askShape(), door.isForeign ?? false);
   const parsed = AskFields.safeParse(camelKeys(raw));
   if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${describeIssue(parsed.error)}`);
   const tool = readTool(parsed.data);
@@ -240,8 +266,10 @@ function readItems(fields: AskFields, rules: Rules): Item[] {
   }
   const items = inputs.map((input, index) => {
     const item = readItem(withVerdicts(input, fields.kind), index, rules.limits);
+    if (fields.kind !== "approval") return item;
+    requireConsentOption(item.options);
     // Words beside a choice are a note: nothing that somebody writes can be taken for a yes.
-    return fields.kind === "approval" ? { ...item, allowText: false } : item;
+    return { ...item, allowText: false };
   });
   const ids = new Set(items.map((item) => item.id));
   if (ids.size < items.length) throw new Refusal("bad_input", "Two items have the same id; give each its own");
@@ -284,7 +312,7 @@ function camelKeys(raw: unknown, depth = 0): unknown {
   if (raw === null || typeof raw !== "object") return raw;
   return Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
-      const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const camel = camelName(name);
       return [camel, camel === "schema" || camel === "tool" ? value : camelKeys(value, depth + 1)];
     }),
   );

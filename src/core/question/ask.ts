@@ -5,16 +5,17 @@ import { fingerprintOf } from "./approval.ts";
 import { ALLOW, ALLOW_RUN, type RunPermission, findPermission, permissionScope } from "./run-permission.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
-import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
+import { type Content, contentName, hashContent, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { timerKey, setTimer } from "./question-timer.ts";
-import { answeredQuestion, closeQuestion } from "./close.ts";
+import { answerAtOnce } from "./close-at-once.ts";
+import { decideByConfidence } from "./confidence.ts";
 import { quoteLine } from "../text/foreign-text.ts";
 import { giveOnNextAsk } from "../run/handover.ts";
 import { type QuestionId, shortId } from "../id.ts";
 import { type Instant, later, msBetween, MINUTE_MS } from "../instant.ts";
 import { matchAnswer } from "../answer/match.ts";
-import { type Answer, NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
+import { NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
 import { redactContent } from "../secret/redact.ts";
 import { Refusal } from "../refusal.ts";
 import type { Rules } from "../rules.ts";
@@ -66,6 +67,8 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
     pendingId: question.id,
     lastQuestionId: question.id,
     clarifying: undefined,
+    // Its agent has read the message of its start, which says what nobody was asked.
+    mayHaveAsked: before.epoch === undefined ? run.mayHaveAsked : undefined,
     asked: run.asked + 1,
     permitted: permission ? (run.permitted ?? 0) + 1 : run.permitted,
     askedAt: permission ? run.askedAt : [...run.askedAt.slice(-(at.rules.limits.asksPerMinute - 1)), at.now],
@@ -92,7 +95,13 @@ export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): 
   };
   const read = { run: asked, question, content };
   if (permission) return answerByPermission(changes, { ...read, question }, permission, at);
-  return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
+  const others = open.map((each) => taken.questions.find(({ id }) => id === each.id) ?? each);
+  return (
+    decideByConfidence(changes, { ...read, question, others, isWanted: run.clarifying !== undefined }, at) ?? {
+      ...changes,
+      read,
+    }
+  );
 }
 
 /** Finds the open question this ask repeats; never an approval that was already given. */
@@ -320,31 +329,6 @@ function statusAfterAsk(run: Run, input: AskInput, isFromOutside: boolean): Run[
   return "running";
 }
 
-function maySkipAsking(question: PendingQuestion, at: DecisionContext) {
-  const bands = at.rules.confidence;
-  return (
-    bands !== undefined &&
-    question.confidence !== undefined &&
-    question.confidence >= bands.act &&
-    question.kind === "question" &&
-    question.risk !== "high" &&
-    question.approvals.from.length === 0 &&
-    question.approvals.need === 1
-  );
-}
-
-/** A confident agent continues with its recommended option, recorded as a policy answer. */
-function decideByConfidence(
-  changes: Changes,
-  read: PendingSnapshot,
-  at: DecisionContext,
-): Changes & { read: QuestionSnapshot } {
-  const picks = read.content.items.map((item) => [item.id, recommendedOption(item)] as const);
-  if (picks.some(([, option]) => option === undefined)) return { ...changes, read };
-  const items = Object.fromEntries(picks.map(([id, option]) => [id, { values: option ? [option.value] : [] }]));
-  return answerAtOnce(changes, read, { items, policy: "confidence" }, at);
-}
-
 /** A tool use that a person allowed for the rest of the run; the trail names the answer that allowed it. */
 function answerByPermission(
   changes: Changes,
@@ -354,26 +338,4 @@ function answerByPermission(
 ): Changes & { read: QuestionSnapshot } {
   const items = Object.fromEntries(read.content.items.map(({ id }) => [id, { values: [ALLOW] }]));
   return answerAtOnce(changes, read, { items, policy: ALLOW_RUN, allowedBy: answerId, allowedIn: questionId }, at);
-}
-
-/** Asks and answers in one commit: no person is asked. */
-function answerAtOnce(
-  changes: Changes,
-  read: PendingSnapshot,
-  given: Pick<Answer, "items" | "policy" | "allowedBy" | "allowedIn">,
-  at: DecisionContext,
-): Changes & { read: QuestionSnapshot } {
-  const { policy = "", allowedBy, allowedIn } = given;
-  const by = { scope: "system", id: policy, channel: "policy", strength: "none" } as const;
-  const answer: Answer = { id: at.ids.outcome(), outcome: "answer", by, at: at.now, ...given };
-  const detail = { policy, id: answer.id, allowed_by: allowedBy, allowed_in: allowedIn };
-  const closed = closeQuestion(read, answeredQuestion(read.question, answer), () => detail, at);
-  return {
-    ...changes,
-    ...closed,
-    questions: [...closed.questions, ...(changes.questions?.slice(1) ?? [])],
-    events: [...(changes.events ?? []), ...closed.events],
-    dropped: changes.dropped ?? [],
-    read: { ...read, run: closed.runs[0], question: closed.questions[0] },
-  };
 }

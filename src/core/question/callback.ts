@@ -5,7 +5,7 @@ import { titleOf } from "./content.ts";
 import { quoteLine } from "../text/foreign-text.ts";
 import type { Instant } from "../instant.ts";
 import { answerText } from "../answer/match.ts";
-import { type ClosedQuestion, findAnswer } from "./question.ts";
+import { type ClosedQuestion, findAnswer, findNote } from "./question.ts";
 import { Refusal } from "../refusal.ts";
 import { findTally } from "../answer/vote.ts";
 
@@ -68,7 +68,7 @@ function callbackData({ question, run, content }: ClosedSnapshot): Record<string
     answer: answer ? answerText(content, answer.items) : null,
     answers: answer?.items ?? null,
     outcome: answer?.outcome ?? null,
-    note: answer?.note ?? null,
+    note: findNote(question) ?? null,
     answered_by: answer ? actorName(answer.by) : null,
     answered_at: answer?.at ?? null,
     policy: answer?.policy ?? (question.status === "timeout" ? question.policy : null),

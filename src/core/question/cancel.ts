@@ -27,11 +27,11 @@ export function cancel(read: QuestionSnapshot, input: CancelInput, at: DecisionC
   const { run } = read;
   const note = input.resume?.trim();
   requireAccess(note ? "cancel_with_words" : "cancel", at.by, read.question);
-  const question = requirePending(read, at.now);
+  const question = requirePending(read, at);
   const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : NO_REASON);
   requirePlain(reason, at.rules.limits.answerBytes, "reason");
   if (note) {
-    requireMayResumeAgent("cancel_with_words", { ...read, question }, at, input.confirmed ?? false);
+    requireMayResumeAgent("cancel_with_words", { ...read, question }, at, { isConfirmed: input.confirmed });
     const hint = `Withdraw it without words: askd cancel ${shortId(question.id)}`;
     requireNoQuorum("cancel_with_words", question, at.by, hint);
     requirePlain(note, at.rules.limits.answerBytes, "text");

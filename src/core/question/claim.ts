@@ -28,6 +28,7 @@ export function release(read: QuestionSnapshot, at: DecisionContext): Changes {
   const question = requireOpen(read, "release", at);
   if (!question.claim) {
     throw new Refusal("bad_input", "Nobody has claimed this question; there is nothing to release", {
+      hint: "Assigning a question ends its claim. Claim it again with: askd claim",
       fact: { is: "unclaimed" },
     });
   }
@@ -78,5 +79,5 @@ function requireOpen(
   at: DecisionContext,
 ): PendingQuestion {
   requireAccess(verb, at.by, read.question);
-  return requirePending(read, at.now);
+  return requirePending(read, at);
 }

@@ -20,7 +20,7 @@ import { withPermission } from "./run-permission.ts";
 import { type Run, hasEnded, isAgentAlive } from "../run/run.ts";
 
 /** The changes that close a question: the closed one comes first. */
-interface ClosingChanges extends Required<Pick<Changes, "events" | "scheduled" | "dropped">> {
+export interface ClosingChanges extends Required<Pick<Changes, "events" | "scheduled" | "dropped">> {
   runs: [Run];
   questions: [ClosedQuestion, ...Question[]];
 }

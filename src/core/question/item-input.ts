@@ -6,17 +6,16 @@ import { makePlain, requirePlain } from "../text/plain-text.ts";
 import { Refusal } from "../refusal.ts";
 import type { Limits } from "../rules.ts";
 
-const OptionInput = z.union([
-  z.string(),
-  z.object({
-    value: z.coerce.string().optional(),
-    label: z.string().optional(),
-    description: z.string().nullish(),
-    preview: z.string().nullish(),
-    recommended: z.boolean().optional(),
-    isDefault: z.boolean().optional(),
-  }),
-]);
+/** Loose: `parseAsk` says which fields are not known. */
+export const OptionObject = z.looseObject({
+  value: z.coerce.string().optional(),
+  label: z.string().optional(),
+  description: z.string().nullish(),
+  preview: z.string().nullish(),
+  recommended: z.boolean().optional(),
+  isDefault: z.boolean().optional(),
+});
+const OptionInput = z.union([z.string(), OptionObject]);
 type OptionInput = z.infer<typeof OptionInput>;
 
 /** One item in the format of any client: Claude, Codex, Gemini, OpenCode, or ours. */

@@ -42,7 +42,7 @@ export function linkPath(text: string): string {
  */
 export function addLink(read: QuestionSnapshot, token: Token, at: DecisionContext): Changes {
   requireAccess("link", at.by, read.question);
-  const question = requirePending(read, at.now);
+  const question = requirePending(read, at);
   const person = token.subject;
   if (!PersonName.safeParse(person).success) {
     throw new Refusal("bad_input", "A person's name has letters, digits and . _ @ - only, 64 at most");

@@ -35,8 +35,9 @@ export function setTimer(question: PendingQuestion, rules: Rules): Required<Pick
 export function remindAt(question: PendingQuestion, rules: Rules): Instant | undefined {
   const part = rules.remindAt[question.reminders];
   if (part === undefined || question.dueAt === undefined) return undefined;
-  const wholeMs = msBetween(question.askedAt, question.dueAt);
-  return wholeMs < SHORTEST_REMINDED_MS ? undefined : later(question.askedAt, Math.floor(wholeMs * part));
+  const from = question.escalatedAt ?? question.askedAt;
+  const wholeMs = msBetween(from, question.dueAt);
+  return wholeMs < SHORTEST_REMINDED_MS ? undefined : later(from, Math.floor(wholeMs * part));
 }
 
 /** Says whether nobody wants to be reminded: the question is claimed, snoozed, or has an answer that settles. */

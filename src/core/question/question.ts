@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Actor } from "../people/actor.ts";
 import { FactSource } from "../trail/fact-source.ts";
+import { DeliveryRef } from "../channel/delivery-ref.ts";
 import { OutcomeId, QuestionId, RunId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Refusal } from "../refusal.ts";
@@ -94,16 +95,6 @@ export const NotifyTarget = z.object({
 });
 export type NotifyTarget = z.infer<typeof NotifyTarget>;
 
-/** A message about the question: its delivery row has the rest. */
-export const DeliveryRef = z.object({
-  id: z.string(),
-  channel: z.string(),
-  person: z.string().optional(),
-  /** How often its recipient was named again since, by an escalation or an assignment. */
-  calls: z.int().optional(),
-});
-export type DeliveryRef = z.infer<typeof DeliveryRef>;
-
 export const Approvals = z.object({ need: z.int().min(1).max(20), from: z.array(z.string()), veto: z.boolean() });
 export type Approvals = z.infer<typeof Approvals>;
 
@@ -152,6 +143,8 @@ const QuestionFields = z.object({
   timeoutMs: z.int().optional(),
   onTimeout: OnTimeout,
   escalated: z.int(),
+  /** When it was last escalated: reminders count from there. */
+  escalatedAt: Instant.optional(),
   /** The outcomes the asker accepts: a shell script cannot take `clarify`. */
   accepts: z.array(Outcome),
   notify: z.array(NotifyTarget),
@@ -174,6 +167,8 @@ const QuestionFields = z.object({
   /** The first question of the thread this one continues. */
   thread: QuestionId.optional(),
   votes: z.array(Vote),
+  /** The people who may still vote cannot decide it any more, as far as the list of people was last looked at. */
+  isUnreachable: z.literal(true).optional(),
   claim: z.object({ by: Actor, at: Instant }).optional(),
   snoozedUntil: Instant.optional(),
   comments: z.array(z.object({ by: Actor, at: Instant, text: z.string() })),
@@ -213,6 +208,8 @@ export const Question = z.discriminatedUnion("status", [
     cancelledBy: Actor,
     reason: z.string(),
     note: z.string().optional(),
+    /** The end of the run by a policy that withdrew the question before anybody was asked. */
+    policy: z.enum(["skip", "block"]).optional(),
     handover: Handover,
   }),
 ]);
@@ -220,8 +217,27 @@ export type Question = z.infer<typeof Question>;
 export type PendingQuestion = Extract<Question, { status: "pending" }>;
 export type ClosedQuestion = Exclude<Question, PendingQuestion>;
 
+/** The policy that decides by how sure the asker is. */
+export const CONFIDENCE_POLICY = "confidence";
+/** The reason of a question that was not asked because its asker was too unsure, and of its run. */
+export const LOW_CONFIDENCE = "low_confidence";
+
 /** The reason of a person who cancelled and gave none. */
 export const NO_REASON = "no reason given";
+
+/** The words with which somebody cancelled a question: the reason, the note for the agent, or both. */
+export function cancellationWords(
+  { reason, note }: Pick<Extract<Question, { status: "cancelled" }>, "reason" | "note">,
+  sayReason: (reason: string) => string = (text) => text,
+): string {
+  if (note === undefined) return sayReason(reason);
+  return reason === NO_REASON ? note : `${sayReason(reason)}; ${note}`;
+}
+
+/** The words of a person beside an answer, or in place of one. */
+export function findNote(question: Question): string | undefined {
+  return findAnswer(question)?.note ?? (question.status === "cancelled" ? question.note : undefined);
+}
 
 /** Fields that a question gets when it closes; setting them from the start keeps one object shape. */
 export const NOT_CLOSED = { answer: undefined, handover: undefined } as const;

@@ -1,4 +1,5 @@
-import { actorName, channelName } from "../people/actor.ts";
+import { type Actor, actorName, channelName } from "../people/actor.ts";
+import { isNamed } from "../people/person.ts";
 import type { QuestionSnapshot } from "../changes.ts";
 import { formatDuration } from "../text/duration.ts";
 import type { RefusalFacts } from "../refusal-fact.ts";
@@ -12,25 +13,29 @@ import { hasEnded } from "../run/run.ts";
 import { unreachable } from "../unreachable.ts";
 
 /** Returns the question if it is pending; otherwise refuses with who closed it, how and when. */
-export function requirePending(
-  { question, run, content }: QuestionSnapshot,
-  now: Instant,
-  said?: string,
-): PendingQuestion {
-  if (question.status === "pending") return question;
-  throw closedRefusal({ question, run, content }, now, said);
+export function requirePending(read: QuestionSnapshot, at: LateReply, said?: string): PendingQuestion {
+  if (read.question.status === "pending") return read.question;
+  throw closedRefusal(read, at, said);
+}
+
+/** When a reply to a closed question came, and from whom. */
+interface LateReply {
+  now: Instant;
+  by?: Actor;
 }
 
 /** The refusal of a late reply: who answered, what, and what can still be done. */
-function closedRefusal({ question, run, content }: QuestionSnapshot, now: Instant, said?: string) {
+function closedRefusal(read: QuestionSnapshot, { now, by }: LateReply, said?: string) {
+  const { question, run } = read;
   const id = shortId(question.id);
-  const given = answeredFact({ question, run, content }, now);
+  const given = answeredFact(read, now);
+  const amend = mayAmend(read, by) ? `To send a correction: askd amend ${id} "…"` : `See it with: askd show ${id}`;
   switch (question.status) {
     case "pending":
       throw new Error(`${question.id} is not closed`);
     case "answered":
       return new Refusal("not_pending", `already answered by ${describeAnswer(given)}`, {
-        hint: `To send a correction: askd amend ${id} "…"`,
+        hint: amend,
         fact: given && { is: "answered", ...given },
       });
     case "timeout": {
@@ -40,7 +45,7 @@ function closedRefusal({ question, run, content }: QuestionSnapshot, now: Instan
         });
       }
       const end = hasEnded(run)
-        ? ` and the run ${run.status}${run.reason ? ` (${quoteName(run.reason)})` : ""}`
+        ? ` and the run ${run.status === "completed" || run.status === "failed" ? run.status : `was ${run.status}`}${run.reason ? ` (${quoteName(run.reason)})` : ""}`
         : ` and policy "${question.policy}" was applied`;
       const isOpen = mayForce(run, question);
       const agoMs = since(question.timedOutAt, now);
@@ -51,21 +56,27 @@ function closedRefusal({ question, run, content }: QuestionSnapshot, now: Instan
             : { is: "timed_out", id, agoMs, then: isOpen ? "open" : "closed" },
         hint: isOpen
           ? `Answer anyway and resume: askd answer --force ${run.number} "${isPlainWord(said) ? said : "…"}"`
-          : `To send a correction: askd amend ${id} "…"`,
+          : amend,
       });
     }
     case "cancelled": {
-      const by = actorName(question.cancelledBy);
+      const canceller = actorName(question.cancelledBy);
       const agoMs = since(question.cancelledAt, now);
       return new Refusal(
         "not_pending",
-        `${id} was cancelled by ${quoteName(by)} ${ago(agoMs)} (${quoteName(question.reason)}); nothing was changed`,
-        { hint: `See it with: askd show ${id}`, fact: { is: "cancelled", id, by, agoMs } },
+        `${id} was cancelled by ${quoteName(canceller)} ${ago(agoMs)} (${quoteName(question.reason)}); nothing was changed`,
+        { hint: `See it with: askd show ${id}`, fact: { is: "cancelled", id, by: canceller, agoMs } },
       );
     }
     default:
       return unreachable(question);
   }
+}
+
+/** Says whether a correction of this actor would count: nobody corrects alone what several or others decide. */
+function mayAmend({ question: { approvals }, people }: QuestionSnapshot, by: Actor | undefined) {
+  if (approvals.need > 1) return false;
+  return approvals.from.length === 0 || (by !== undefined && isNamed(approvals.from, actorName(by), people));
 }
 
 /** The fact of the given answer: who, when, channel and text. */

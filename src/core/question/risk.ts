@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Actor } from "../people/actor.ts";
 import type { AskInput } from "./ask-input.ts";
 import { type FactSource, factSourceOf } from "../trail/fact-source.ts";
+import type { QuestionId } from "../id.ts";
+import { hashText } from "./content.ts";
 import { makeVisible } from "../text/visible.ts";
 import { measureToolRisk } from "./tool-risk.ts";
 
@@ -65,4 +67,22 @@ export function confirmationWord(title: string, runName: string): string {
   // Invisible characters cannot be typed.
   const isTypeable = found !== undefined && found.length <= 40 && makeVisible(found) === found;
   return isTypeable ? found : runName.trim();
+}
+
+const CODE_CHARS = 6;
+
+/**
+ * The code that allows an approval in a channel whose message does not show all of it. askd tells it where all of it is
+ * shown: who replies with it has been there. It proves nobody's identity; the channel does.
+ */
+export function shownCode(id: QuestionId): string {
+  return hashText(`shown ${id}`).slice(0, CODE_CHARS);
+}
+
+/** Takes that code out of the first line of a reply. */
+export function readShownCode(id: QuestionId, text: string): { text: string; hasCode: boolean } {
+  const [first = "", ...rest] = text.trim().split("\n");
+  const words = first.trim().split(/\s+/);
+  const hasCode = words.length > 1 && words.at(-1)?.toLowerCase().replace(/\W/g, "") === shownCode(id);
+  return { text: hasCode ? [words.slice(0, -1).join(" "), ...rest].join("\n") : text, hasCode };
 }

@@ -40,7 +40,7 @@ export function settle(read: QuestionSnapshot, at: DecisionContext): Changes {
 /** Undoes a reply in its undo window; the question is open again, with the time it had left when the reply came. */
 export function undo(read: QuestionSnapshot, at: DecisionContext): Changes {
   requireAccess("undo", at.by, read.question);
-  const question = requirePending(read, at.now);
+  const question = requirePending(read, at);
   if (!question.settling)
     throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window", {
       hint: `The question still waits: askd answer ${shortId(question.id)} "…"`,

@@ -31,7 +31,7 @@ export function expire(read: QuestionSnapshot, at: DecisionContext): Changes {
 /** Escalates a question to its next step before the deadline. */
 export function escalate(read: QuestionSnapshot, at: DecisionContext): Changes {
   requireAccess("escalate", at.by, read.question);
-  const question = requirePending(read, at.now);
+  const question = requirePending(read, at);
   const step = question.onTimeout.steps?.[question.escalated];
   if (!step) {
     throw new Refusal("bad_input", "There is no further escalation step", {
@@ -45,7 +45,7 @@ export function escalate(read: QuestionSnapshot, at: DecisionContext): Changes {
 /** Extends the deadline. */
 export function extend(read: QuestionSnapshot, byMs: number, at: DecisionContext): Changes {
   requireAccess("extend", at.by, read.question);
-  const question = requirePending(read, at.now);
+  const question = requirePending(read, at);
   if (question.dueAt === undefined)
     throw new Refusal("bad_input", "This question has no deadline; there is nothing to extend", {
       fact: { is: "no_deadline" },
@@ -119,7 +119,8 @@ function applyPolicy(
       return timeOut(read, policy, policyAnswer(read, at), at);
     case "skip":
     case "fail":
-      return endRunByPolicy(read, policy, at);
+      // A workflow does what its definition says about this, and ends by itself.
+      return read.run.workflow ? timeOut(read, policy, undefined, at) : endRunByPolicy(read, policy, at);
     default:
       return unreachable(policy);
   }
@@ -130,6 +131,8 @@ function escalateTo(read: PendingSnapshot, step: EscalationStep, at: DecisionCon
   const escalated: PendingQuestion = {
     ...question,
     escalated: question.escalated + 1,
+    escalatedAt: at.now,
+    reminders: 0,
     to: step.to.length > 0 ? step.to : question.to,
     notify: step.channels.length > 0 ? step.channels.map((channel) => ({ channel })) : question.notify,
     claim: undefined,

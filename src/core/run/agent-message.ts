@@ -7,6 +7,7 @@ import { answerText, itemText } from "../answer/match.ts";
 import {
   type Amendment,
   type Answer,
+  CONFIDENCE_POLICY,
   type Handover,
   NO_REASON,
   type Question,
@@ -27,6 +28,7 @@ export interface AgentMessageInput {
   reads: readonly QuestionSnapshot[];
 }
 
+const PERCENT = 100;
 const TOLD_BEFORE = "You may have been told this already, before you were interrupted. If so, do not act on it twice.";
 
 /**
@@ -47,6 +49,31 @@ export function handoverMessage({ delimiter, reads }: AgentMessageInput): string
     ...amendmentLines(read, delimiter, ({ state }) => state === "handing"),
   ]);
   return [...parts, "Continue with the task."].join("\n\n");
+}
+
+/** Begins the account of what an agent without a session was told before. */
+export const KNOWN_BEFORE =
+  "Answered before in this run; you may know all of it already. If so, do not act on it twice.";
+
+/**
+ * Repeats what was answered in earlier starts to an agent that has no session to remember it. Left out is what asks for
+ * an act: a permission holds once, and what a person asked back was asked again.
+ */
+export function knownMessage({ delimiter, reads }: AgentMessageInput): string[] {
+  const known = reads.filter(
+    ({ question }) => question.fingerprint === undefined && findAnswer(question)?.outcome !== "clarify",
+  );
+  if (known.length === 0) return [];
+  // A correction that goes along now is told beside it.
+  return [KNOWN_BEFORE, ...historyMessage({ delimiter, reads: known }, ({ state }) => state !== "handing")];
+}
+
+/** Tells every outcome of a run, oldest first, with all its corrections or those that are to be told. */
+export function historyMessage(
+  { delimiter, reads }: AgentMessageInput,
+  isTold: (handover: Handover) => boolean = () => true,
+): string[] {
+  return reads.flatMap((read) => [outcomeMessage(read, delimiter), ...amendmentLines(read, delimiter, isTold)]);
 }
 
 /** Builds the message about corrections of answers the agent already has. */
@@ -75,7 +102,8 @@ export function timeoutMessage(question: Extract<Question, { status: "timeout" }
 
 /** The line that says that no answer will come, with a person's note. */
 export function cancelledMessage(question: Extract<Question, { status: "cancelled" }>): string {
-  const { note, cancelledBy } = question;
+  const { note, cancelledBy, policy } = question;
+  if (policy) return `${unsureSentence(question)} Stop now: end your turn, do not guess and do not ask again.`;
   const said = `${withdrawnSentence(question)} No answer will come; go on without it.`;
   if (note === undefined) return said;
   return `${said} Note of ${who(cancelledBy)}, which is not an answer: ${quoteLine(note, WORDS_CHARS)}`;
@@ -136,7 +164,16 @@ function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, 
   ].join("\n");
 }
 
-function withdrawnSentence({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>) {
+/** A question that no person was asked, because its asker was too unsure of what it recommends. */
+function unsureSentence({ id, confidence = 0, policy }: Extract<Question, { status: "cancelled" }>) {
+  const then = policy === "block" ? "this run is blocked until a person takes it up" : "this task is skipped";
+  const sure = `${Math.round(confidence * PERCENT)} %`;
+  return `No person was asked ${id}: you are only ${sure} sure. Policy "${CONFIDENCE_POLICY}" applies: ${then}.`;
+}
+
+function withdrawnSentence(question: Extract<Question, { status: "cancelled" }>) {
+  const { id, note, reason, cancelledBy, policy } = question;
+  if (policy) return unsureSentence(question);
   const how = note === undefined ? "cancelled" : `withdrawn by ${who(cancelledBy)}`;
   const why = reason === NO_REASON ? "" : ` (reason: ${quoteLine(reason, WORDS_CHARS)})`;
   return `Question ${id} was ${how}${why}.`;
@@ -206,7 +243,9 @@ function policyMessage(read: QuestionSnapshot, answer: Answer, delimiter: string
   if (answer.allowedIn !== undefined)
     return `A person allowed this for the rest of the run in ${answer.allowedIn}, so nobody was asked. Recorded as ${answer.id}.`;
   const why =
-    answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
+    answer.policy === CONFIDENCE_POLICY
+      ? "You were sure enough, so no person was asked."
+      : "No person answered in time.";
   return [
     `${why} Policy ${quoteLine(answer.policy ?? "")} applies: it answers in place of a person.`,
     asked(read, delimiter),

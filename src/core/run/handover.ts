@@ -3,7 +3,7 @@ import { timerKey } from "../question/question-timer.ts";
 import { type Event, questionEvent, statusEvents } from "../trail/event.ts";
 import type { QuestionId } from "../id.ts";
 import type { Instant } from "../instant.ts";
-import { type Job, jobKey } from "./job.ts";
+import { type Job, jobKey, stepJob } from "./job.ts";
 import {
   type Handover,
   type Question,
@@ -17,6 +17,9 @@ import {
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import { type Run, hasEnded, isParked } from "./run.ts";
+
+/** Why nobody receives a correction for now: the run had ended. */
+export const RECORDED_LATE = "run_ended";
 
 /**
  * Where an outcome is written: the epoch, with its start or as the result of a call, and the writing process, if it can
@@ -76,7 +79,12 @@ export function give(
   const isArrived = isHanded ? isOnItsWay : isHandoverOpen;
   if (!handoversOf(question).some(isArrived)) return {};
   const given = markGiven(question, isArrived, witness, at);
-  const rest: Run = { ...run, starts: 0, owes: stillOwed(run, [given]) };
+  // The message of a start also says what nobody was asked.
+  const isMessageRead = handoversOf(question).some(
+    (each) => each.state === "handing" && each.by === "start" && isOnItsWay(each),
+  );
+  const mayHaveAsked = isMessageRead ? undefined : run.mayHaveAsked;
+  const rest: Run = { ...run, starts: 0, mayHaveAsked, owes: stillOwed(run, [given]) };
   // A correction may have come after the hand-over of the very outcome that has arrived now.
   const late = voidLateCorrections({ ...read, run: rest, others: [given, ...(read.others ?? [])] }, at);
   const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : rest;
@@ -101,7 +109,7 @@ export function voidLateCorrections({ run, others = [] }: GivenSnapshot, at: Dec
   if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || hasEnded(run)) return none;
   const left = others.filter(({ id }) => run.owes.includes(id));
   if (left.length < run.owes.length || !left.every(isOnlyCorrected)) return none;
-  return voidEach(run, left, { reason: "run_ended" }, at);
+  return voidEach(run, left, { reason: RECORDED_LATE }, at);
 }
 
 /** Says whether only a correction of a given outcome is owed. */
@@ -185,6 +193,34 @@ export function reopenHandover<Q extends Question>(question: Q, reasons: Readonl
   );
 }
 
+/** Says whether a correction of the question was recorded after the end of its run, which no agent has received. */
+export function hasLateCorrection({ amendments }: Question): boolean {
+  return amendments.some(({ handover }) => isRecordedLate(handover));
+}
+
+/** Returns to owed the corrections that were recorded after the end of the run, because it is started again. */
+export function reopenCorrections(run: Run, asked: readonly Question[], at: DecisionContext): HandoverChanges {
+  const late = asked.filter(
+    (question, index) => hasLateCorrection(question) && asked.findIndex(({ id }) => id === question.id) === index,
+  );
+  const questions = late.map((question) => {
+    const amendments = question.amendments.map((each) =>
+      isRecordedLate(each.handover) ? { ...each, handover: { state: "owed" as const } } : each,
+    );
+    return { ...question, amendments };
+  });
+  const added = questions.map(({ id }) => id).filter((id) => !run.owes.includes(id));
+  return {
+    questions,
+    events: questions.map((question, index) => questionEvent("owed", late[index], question, at)),
+    owes: [...run.owes, ...added],
+  };
+}
+
+function isRecordedLate(handover: Handover) {
+  return handover.state === "void" && handover.reason === RECORDED_LATE;
+}
+
 /** Refuses an agent of an earlier epoch. */
 export function requireEpoch(run: Run, epoch: number): void {
   if (epoch === run.epoch) return;
@@ -211,18 +247,20 @@ export function resume(
     parkedAt,
   };
   if (run.giveBack !== "worker") return { run: next, scheduled: [] };
+  if (run.workflow) return { run: next, scheduled: [startJob(run, at.now)] };
   return { run: next, scheduled: [{ ...startJob(run, at.now), questionId: question?.id }] };
 }
 
-/** The job with which a worker on the run's host starts the agent. */
+/** The job with which a worker on the run's host starts the agent, or does the next step of a workflow. */
 export function startJob(run: Run, dueAt: Instant): Job {
+  if (run.workflow) return stepJob(run, dueAt);
   const { id, host, agent } = run;
   return { key: jobKey("resume", id), kind: "resume", dueAt, runId: id, host, agent, tries: 0 };
 }
 
 /** The run once its agent has received everything. */
 export function afterGiven(run: Run, at: DecisionContext): Run {
-  if (hasEnded(run)) return run;
+  if (hasEnded(run) || run.status === "blocked") return run;
   if (run.implicit && run.pendingId === undefined) return { ...run, status: "completed", endedAt: at.now };
   return run.status === "resuming" ? { ...run, status: "running" } : run;
 }

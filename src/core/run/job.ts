@@ -6,6 +6,7 @@ import type { Run } from "./run.ts";
 
 export const JobKind = z.enum([
   "deliver",
+  "mark_issue",
   "remind",
   "expire",
   "settle",
@@ -59,6 +60,11 @@ export function questionJob(kind: JobKind, question: Pick<Question, "id" | "runI
 /** A job about a run; only a worker on its host can do it. */
 export function runJob(kind: JobKind, { id, host }: Pick<Run, "id" | "host">, dueAt: Instant): Job {
   return { key: jobKey(kind, id), kind, dueAt, runId: id, host, tries: 0 };
+}
+
+/** The job with which a worker on the run's host does the next step of a workflow. */
+export function stepJob(run: Pick<Run, "id" | "host">, dueAt: Instant): Job {
+  return runJob("step", run, dueAt);
 }
 
 export function jobKey(kind: JobKind, id: string): string {

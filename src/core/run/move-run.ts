@@ -59,8 +59,7 @@ export function requireMovable(run: Run, host: string, { known, others, now }: M
 export function moveRun(read: RunSnapshot, host: string, at: DecisionContext): Changes {
   const { run, open } = read;
   requireAccess("take_over_run", at.by);
-  for (const question of open.filter(isHeldBack))
-    requireMayResumeAgent("take_over_run", { ...read, question }, at, false);
+  for (const question of open.filter(isHeldBack)) requireMayResumeAgent("take_over_run", { ...read, question }, at, {});
   // Failures on the old machine do not count on the new one.
   const begun = { worker: undefined, seen: undefined, starts: 0, isContinued: false };
   const moved: Run = { ...run, ...begun, host, epoch: run.epoch + 1 };

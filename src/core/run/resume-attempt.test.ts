@@ -39,7 +39,7 @@ class Trail {
   }
 
   take(): this {
-    return this.do((at) => claimRun(this, ME, at));
+    return this.do((at) => claimRun(this, { worker: ME }, at));
   }
 
   get carrier() {

@@ -2,11 +2,18 @@ import { requireAccess, requireMayResumeAgent } from "../people/access.ts";
 import type { DecisionContext, Changes } from "../changes.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { timerKey, setTimer } from "../question/question-timer.ts";
-import { reopenHandover, resume, startJob, voidHandover } from "./handover.ts";
+import { hasLateCorrection, reopenHandover, resume, startJob, voidHandover } from "./handover.ts";
 import { shortId } from "../id.ts";
 import { DAY_MS, type Instant, msBetween } from "../instant.ts";
 import { type Job, jobKey, questionJob, runJob } from "./job.ts";
-import { NOT_OPEN, type PendingQuestion, type Question, isHeldBack, isPending } from "../question/question.ts";
+import {
+  LOW_CONFIDENCE,
+  NOT_OPEN,
+  type PendingQuestion,
+  type Question,
+  isHeldBack,
+  isPending,
+} from "../question/question.ts";
 import type { Person } from "../people/person.ts";
 import { Refusal } from "../refusal.ts";
 import { type Run, hasEnded, isAgentAlive } from "./run.ts";
@@ -18,6 +25,8 @@ export interface RunResult {
   summary?: string;
   details?: string;
   issues?: string[];
+  /** Its structured output. */
+  output?: unknown;
   /** The failure passes by itself: at a time, after a while, or nobody knows when. */
   retry?: { at?: Instant; afterMs?: number };
   /** Why it may have asked something that could not be read. */
@@ -37,7 +46,8 @@ export interface RunSnapshot {
 
 /** Queues a new run for a worker. */
 export function queueRun(run: Run, at: DecisionContext): Changes {
-  requireAccess(at.by.scope === "agent" ? "start_child_run" : "start_run", at.by);
+  if (at.by.scope === "agent") requireAccess("start_child_run", at.by, { runId: run.parentId ?? at.by.runId });
+  else requireAccess("start_run", at.by);
   const scheduled = run.giveBack === "worker" ? [startJob(run, at.now)] : [];
   return { runs: [run], events: [runEvent(undefined, run, at)], scheduled };
 }
@@ -72,7 +82,10 @@ export function endRun({ run, open }: RunSnapshot, result: RunResult, at: Decisi
   };
   if (pending) return parkRun({ ...kept, mayHaveAsked }, pending, at, detailOf(mayHaveAsked));
   const [owed] = open;
-  if (owed) return open.every(isHeldBack) ? parkWithAnswer(kept, at) : resumeOwed(kept, owed, at);
+  if (owed) {
+    const marked = { ...kept, mayHaveAsked };
+    return open.every(isHeldBack) ? parkWithAnswer(marked, at) : resumeOwed(marked, owed, at);
+  }
   const ended: Run = { ...kept, status, reason, mayHaveAsked, endedAt: status === "blocked" ? run.endedAt : at.now };
   return { runs: [ended], events: [runEvent(run, ended, at, detailOf(mayHaveAsked))] };
 }
@@ -115,6 +128,8 @@ export function cancelRun({ run, open }: RunSnapshot, reason: string, at: Decisi
     ],
     scheduled: [
       ...stopJob(run, at),
+      // The step job cancels the runs that it started.
+      ...(run.workflow ? [startJob(run, at.now)] : []),
       ...(pending && run.giveBack === "callback" ? [questionJob("callback", pending, at.now)] : []),
     ],
     dropped: [jobKey("resume", run.id), ...(pending ? [timerKey(pending)] : [])],
@@ -145,13 +160,18 @@ export function resumeRun(read: RunSnapshot, asked: readonly Question[], at: Dec
   const owed = open[0];
   const isWaiting = run.status === "blocked" || run.resumesAt !== undefined;
   if ((!owed && !isWaiting) || isAgentAlive(run)) throw nothingToResumeRefusal(run);
-  for (const question of open) requireMayResumeAgent("resume_run", { ...read, question }, at, false);
-  const next = resume(run, owed, at);
+  for (const question of open) requireMayResumeAgent("resume_run", { ...read, question }, at, {});
+  const next = resume(wantingQuestion(run), owed, at);
   return {
     runs: [next.run],
     events: [runEvent(run, next.run, at)],
     scheduled: next.scheduled,
   };
+}
+
+/** A run whose agent was too unsure to be asked about: the person who resumes it is asked from now on. */
+export function wantingQuestion(run: Run): Run {
+  return run.reason === LOW_CONFIDENCE ? { ...run, clarifying: run.lastQuestionId } : run;
 }
 
 /** Says whether a run's launch record may be deleted: the run was cancelled, or ended long ago. */
@@ -182,7 +202,8 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
   const { run } = read;
   if (run.giveBack !== "worker") throw nothingToResumeRefusal(run);
   // Its agent said that it was done: it was not interrupted, and has nothing to continue with.
-  if (run.status === "completed") throw nothingToResumeRefusal(run, sayAfterCompletion(run));
+  if (run.status === "completed" && !asked.some(hasLateCorrection))
+    throw nothingToResumeRefusal(run, sayAfterCompletion(run));
   const last = asked.find(({ id }) => id === run.lastQuestionId);
   if (run.reason === "input_timeout" && last?.status === "timeout" && !last.forced) {
     throw new Refusal("not_pending", `Nobody answered ${shortId(last.id)}, so run #${run.number} cannot continue`, {
@@ -194,7 +215,7 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     const again = reopenHandover(question, RESUMABLE);
     return JSON.stringify(again) === JSON.stringify(question) ? [] : [{ question, again }];
   });
-  for (const { question } of reopened) requireMayResumeAgent("resume_run", { ...read, question }, at, false);
+  for (const { question } of reopened) requireMayResumeAgent("resume_run", { ...read, question }, at, {});
   const owing = reopened.map(({ again }) => again.id);
   const begun: Run = {
     ...run,

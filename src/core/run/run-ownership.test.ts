@@ -25,9 +25,13 @@ function owing(over: Partial<Run> = {}) {
 
 describe("a run is taken up", () => {
   test("by one worker only: who has it has to let go of it first", () => {
-    expect(claimRun({ run: carried({ status: "resuming" }), open: [] }, ME, AT)).toEqual({});
+    expect(claimRun({ run: carried({ status: "resuming" }), open: [] }, { worker: ME }, AT)).toEqual({});
     const free = carried({ status: "resuming", worker: undefined });
-    expect(claimRun({ run: free, open: [] }, ME, AT).runs?.[0]).toMatchObject({ worker: ME, epoch: 4, starts: 2 });
+    expect(claimRun({ run: free, open: [] }, { worker: ME }, AT).runs?.[0]).toMatchObject({
+      worker: ME,
+      epoch: 4,
+      starts: 2,
+    });
   });
 });
 
@@ -88,7 +92,7 @@ describe("a run whose model did not reply", () => {
     const now = resumeRun({ run: waiting!, open: [] }, [], { ...AT, by: ADA });
     expect(now.runs?.[0]).toMatchObject({ status: "resuming", reason: undefined, resumesAt: undefined });
     expect(now.scheduled?.[0]?.dueAt).toBe(AT.now);
-    expect(claimRun({ run: waiting!, open: [] }, ME, AT).runs?.[0]).toMatchObject({ resumesAt: undefined });
+    expect(claimRun({ run: waiting!, open: [] }, { worker: ME }, AT).runs?.[0]).toMatchObject({ resumesAt: undefined });
   });
 
   test("fails at once without a session to resume", () => {

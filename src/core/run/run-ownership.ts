@@ -1,6 +1,14 @@
 import type { DecisionContext, Changes } from "../changes.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
-import { giveSpentApprovals, handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
+import {
+  giveSpentApprovals,
+  handOver,
+  reopenCorrections,
+  requireEpoch,
+  resume,
+  startJob,
+  voidHandover,
+} from "./handover.ts";
 import type { WorkerId } from "../id.ts";
 import { type Instant, MINUTE_MS, SECOND_MS, later } from "../instant.ts";
 import { type Job, jobKey, runJob } from "./job.ts";
@@ -26,6 +34,15 @@ export interface RunOwner {
   epoch: number;
 }
 
+/** A worker that begins the next start of a run. */
+export interface RunClaim {
+  worker: WorkerId;
+  /** The last start that left files on the worker's machine; a restored store may not know of it. */
+  lastEpoch?: number | undefined;
+  /** All questions of the run. */
+  asked?: readonly Question[];
+}
+
 /** The job that checks the owner of a run while its agent may be alive; only its host can do it. */
 export function ownershipJob(run: Pick<Run, "id" | "host">, at: Instant): Job {
   return runJob("carry", run, later(at, OWNERSHIP_MS));
@@ -36,8 +53,13 @@ export function isStartable(run: Run): boolean {
   return run.giveBack === "worker" && (run.status === "queued" || run.status === "resuming");
 }
 
-/** Claims a run for a worker: a new epoch begins, and everything owed to the agent is being handed over. */
-export function claimRun({ run, open }: RunSnapshot, worker: WorkerId, at: DecisionContext): Changes {
+/**
+ * Claims a run for a worker: a new epoch begins, and everything owed to the agent is being handed over. The epoch is
+ * later than every start on this machine, so that files of a start which a restored store does not know of are never
+ * taken for those of the new one. Corrections that were recorded after the end of the run go along.
+ */
+export function claimRun({ run, open }: RunSnapshot, by: RunClaim, at: DecisionContext): Changes {
+  const { worker, lastEpoch = 0, asked = [] } = by;
   if (!isStartable(run) || run.worker !== undefined) return {};
   const taken: Run = {
     ...run,
@@ -45,21 +67,28 @@ export function claimRun({ run, open }: RunSnapshot, worker: WorkerId, at: Decis
     // From now on a worker watches the processes, whoever started the session before.
     implicit: false,
     seen: undefined,
-    epoch: run.epoch + 1,
+    epoch: Math.max(run.epoch, lastEpoch) + 1,
     starts: run.starts + 1,
     status: run.status === "queued" ? "running" : run.status,
     startedAt: run.startedAt ?? at.now,
     reason: undefined,
     resumesAt: undefined,
-    mayHaveAsked: undefined,
   };
-  const spent = giveSpentApprovals(taken, open, at);
-  const closed = open.filter((question) => !isPending(question) && !isApprovalSpent(question));
+  const late = reopenCorrections(taken, [...open, ...asked], at);
+  const owed = open.map((question) => late.questions.find(({ id }) => id === question.id) ?? question);
+  const added = late.questions.filter(({ id }) => open.every((question) => question.id !== id));
+  const spent = giveSpentApprovals({ ...taken, owes: late.owes }, owed, at);
+  const closed = [...owed, ...added].filter((question) => !isPending(question) && !isApprovalSpent(question));
   const handed = handOver(taken, closed, { epoch: taken.epoch, by: "start" }, at);
   return {
     runs: [{ ...taken, owes: spent.owes }],
     questions: [...spent.questions, ...(handed.questions ?? [])],
-    events: [runEvent(run, taken, at, { epoch: taken.epoch, worker }), ...spent.events, ...(handed.events ?? [])],
+    events: [
+      runEvent(run, taken, at, { epoch: taken.epoch, worker }),
+      ...late.events,
+      ...spent.events,
+      ...(handed.events ?? []),
+    ],
     scheduled: [ownershipJob(run, at.now)],
   };
 }
@@ -132,7 +161,8 @@ export function endOwnedRun(read: RunSnapshot, by: RunOwner, result: RunResult, 
   const { run, open } = read;
   // A cancelled run is already at a later epoch; the end of its processes is still recorded.
   if (run.worker !== by.worker || (run.epoch !== by.epoch && !hasEnded(run))) return {};
-  if (hasEnded(run)) return releaseEndedRun(run, at);
+  // A policy blocked the run while its agent was alive.
+  if (hasEnded(run) || run.status === "blocked") return releaseEndedRun(run, at);
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
   if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
   if (needsLogin(run, result)) return { ...waitForLogin(run, result, at), dropped };
@@ -153,7 +183,7 @@ export function endOwnedRun(read: RunSnapshot, by: RunOwner, result: RunResult, 
   return { ...endRun(read, result, at), dropped };
 }
 
-/** Releases an ended run whose processes are gone. */
+/** Releases an ended or blocked run whose processes are gone. */
 function releaseEndedRun(run: Run, at: DecisionContext): Changes {
   const left: Run = { ...run, worker: undefined };
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];

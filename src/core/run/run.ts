@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { DeliveryRef } from "../channel/delivery-ref.ts";
 import { RunSources } from "../trail/fact-source.ts";
 import { QuestionId, RunId, WorkerId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { RunPermission } from "../question/run-permission.ts";
+import { WaitingWorkflow, WorkflowRef } from "../workflow/workflow-ref.ts";
 
 export const RunStatus = z.enum([
   "queued",
@@ -18,7 +20,7 @@ export const RunStatus = z.enum([
 ]);
 export type RunStatus = z.infer<typeof RunStatus>;
 
-const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "skipped", "cancelled"]);
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "skipped", "cancelled"]);
 
 /** The states of runs that have not ended. */
 export const LIVE_STATUSES: readonly RunStatus[] = RunStatus.options.filter((status) => !ENDED.has(status));
@@ -62,6 +64,10 @@ export const Run = z.object({
   priority: z.int().min(0).max(4),
   size: z.string().optional(),
   parentId: RunId.optional(),
+  /** Set if the run does the steps of a workflow, not the work of one agent. */
+  workflow: WorkflowRef.optional(),
+  /** The workflow that waits for this run: the commit that ends this run resumes it. */
+  waitedForBy: WaitingWorkflow.optional(),
   giveBack: GiveBack,
   callback: z.object({ url: z.string(), secret: z.string() }).optional(),
   /** Created by an ask without a run; it ends when the outcome is given. */
@@ -90,6 +96,10 @@ export const Run = z.object({
   clarifying: QuestionId.optional(),
   /** The state to park in, if not `awaiting_input`. */
   whenParked: z.enum(["deferred"]).optional(),
+  /** People who hear how it ends: they answered one of its questions, or asked for it. */
+  followers: z.array(z.string()).optional(),
+  /** The messages about the run itself. */
+  deliveries: z.array(DeliveryRef).optional(),
   createdAt: Instant,
   startedAt: Instant.optional(),
   parkedAt: Instant.optional(),
@@ -100,15 +110,21 @@ export const Run = z.object({
   apiTries: z.int().optional(),
   /** When it goes on by itself, after such a start or a usage limit. */
   resumesAt: Instant.optional(),
-  /** Why its agent may have asked something that could not be read; until its next start. */
+  /** Why its agent may have asked something that nobody was asked; until it was told so, or its next start has ended. */
   mayHaveAsked: z.string().optional(),
   result: z
-    .object({ summary: z.string().optional(), details: z.string().optional(), issues: z.array(z.string()).optional() })
+    .object({
+      summary: z.string().optional(),
+      details: z.string().optional(),
+      issues: z.array(z.string()).optional(),
+      /** The agent's structured output. */
+      output: z.unknown().optional(),
+    })
     .optional(),
 });
 export type Run = z.infer<typeof Run>;
 
-export function hasEnded(run: Run): boolean {
+export function hasEnded(run: { status: string }): boolean {
   return ENDED.has(run.status);
 }
 

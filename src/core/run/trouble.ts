@@ -38,9 +38,11 @@ export const Troubles = z.object({
   damage: z.array(z.string()),
   /** Channels that have failed for a while; a server of an earlier version does not say. */
   outages: z.array(Outage).default([]),
+  /** Rows of the store that cannot be read and are left out, by name. */
+  unreadable: z.array(z.string()).default([]),
 });
 export type Troubles = z.infer<typeof Troubles>;
-export const NO_TROUBLES: Troubles = { failing: [], clocks: [], damage: [], outages: [] };
+export const NO_TROUBLES: Troubles = { failing: [], clocks: [], damage: [], outages: [], unreadable: [] };
 
 const FailingJobView = z.object({
   kind: z.string(),
@@ -63,13 +65,14 @@ export const TroublesView = z.object({
   clocks: z.array(JumpedClockView),
   damage: z.array(z.string()),
   channels: z.array(z.object({ channel: z.string(), person: z.string().nullable(), since: Instant, why: z.string() })),
+  unreadable: z.array(z.string()),
 });
 export type TroublesView = z.infer<typeof TroublesView>;
 
 /** The wire format. */
-export function viewTroubles({ failing, clocks, damage, outages }: Troubles): TroublesView {
+export function viewTroubles({ failing, clocks, damage, outages, unreadable }: Troubles): TroublesView {
   const channels = outages.map((outage) => ({ ...outage, person: outage.person ?? null }));
-  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock), damage, channels };
+  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock), damage, channels, unreadable };
 }
 
 /** Describes a clock jump. */

@@ -5,7 +5,8 @@ import { ownSecretFinder } from "./own-secret.ts";
 import { findSecretTokens } from "./secret-token.ts";
 import { type TextRange, maskRanges } from "./text-range.ts";
 
-const MASK = "[redacted]";
+/** The text in place of a secret. */
+export const MASK = "[redacted]";
 
 /** Redacts secrets in a text. */
 export type Redactor = (text: string) => string;

@@ -1,5 +1,8 @@
-/** The published form of one provider's keys: its name, the literal starts (apart by spaces), and the characters that follow. */
-type SecretForm = readonly [provider: string, starts: string, rest: RegExp];
+/**
+ * The published form of one provider's keys: its name, the literal starts (apart by spaces), and the characters that
+ * follow. Only a literal is free: an expression that is made of a text costs every command that starts.
+ */
+type SecretForm = readonly [provider: string, starts: string, rest: RegExp | string];
 
 const UUID = /[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}/;
 const BASE64 = /[\w+/=-]{30,}/;
@@ -249,15 +252,15 @@ export const SECRET_INFIXES: readonly SecretInfix[] = [
 
 /** At least so many letters, digits, dashes and underscores. */
 function word(least: number) {
-  return new RegExp(`[\\w-]{${least},}`);
+  return `[\\w-]{${least},}`;
 }
 
 /** At least so many letters and digits. */
 function alnum(least: number) {
-  return new RegExp(`[A-Za-z0-9]{${least},}`);
+  return `[A-Za-z0-9]{${least},}`;
 }
 
 /** Exactly so many hexadecimal digits. */
 function hex(count: number) {
-  return new RegExp(`[0-9a-fA-F]{${count}}`);
+  return `[0-9a-fA-F]{${count}}`;
 }

@@ -4,7 +4,9 @@ import type { TextRange } from "./text-range.ts";
 
 interface StartedForm {
   start: string;
-  rest: RegExp;
+  rest: RegExp | string;
+  /** The expression for the rest, once it was needed. */
+  matcher?: RegExp;
 }
 
 const SHORTEST_TOKEN = 16;
@@ -91,29 +93,38 @@ const BACKSLASH = 92;
 const PERCENT = 37;
 const SMALL_M = 109;
 
-/** Forms by the first two characters of their starts. */
-const FORMS: (StartedForm[] | undefined)[] = Array.from({ length: 128 * 128 });
-for (const [, starts, rest] of SECRET_FORMS) {
-  for (const start of starts.split(" ")) addForm({ start, rest: new RegExp(rest.source, `${rest.flags}y`) });
+/** Forms by the first two characters of their starts; most commands search no text. */
+let forms: (StartedForm[] | undefined)[] | undefined;
+
+function groupForms() {
+  const groups: (StartedForm[] | undefined)[] = Array.from({ length: 128 * 128 });
+  for (const [, starts, rest] of SECRET_FORMS) {
+    for (const start of starts.split(" ")) {
+      const seconds = start.length > 1 ? [start.charCodeAt(1)] : Array.from({ length: 128 }, (_, code) => code);
+      const form: StartedForm = { start, rest };
+      for (const second of seconds) (groups[start.charCodeAt(0) * 128 + second] ??= []).push(form);
+    }
+  }
+  return groups;
 }
 
-function addForm(form: StartedForm) {
-  const first = form.start.charCodeAt(0);
-  const seconds = form.start.length > 1 ? [form.start.charCodeAt(1)] : Array.from({ length: 128 }, (_, code) => code);
-  for (const second of seconds) {
-    (FORMS[first * 128 + second] ??= []).push(form);
-  }
+function matcherOf(form: StartedForm) {
+  const { rest } = form;
+  return (form.matcher ??=
+    typeof rest === "string" ? new RegExp(rest, "y") : new RegExp(rest.source, `${rest.flags}y`));
 }
 
 /** Where a key that begins here ends. */
 function endOfForm(text: string, at: number) {
   const second = text.charCodeAt(at + 1);
-  const forms = second < 128 ? FORMS[text.charCodeAt(at) * 128 + second] : undefined;
-  if (!forms) return undefined;
-  for (const { start, rest } of forms) {
-    if (!text.startsWith(start, at)) continue;
-    rest.lastIndex = at + start.length;
-    if (rest.test(text)) return rest.lastIndex;
+  forms ??= groupForms();
+  const started = second < 128 ? forms[text.charCodeAt(at) * 128 + second] : undefined;
+  if (!started) return undefined;
+  for (const form of started) {
+    if (!text.startsWith(form.start, at)) continue;
+    const matcher = matcherOf(form);
+    matcher.lastIndex = at + form.start.length;
+    if (matcher.test(text)) return matcher.lastIndex;
   }
   return undefined;
 }

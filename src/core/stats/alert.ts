@@ -1,13 +1,17 @@
 import { SYSTEM } from "../people/actor.ts";
 import type { DecisionContext, Changes, Entry } from "../changes.ts";
+import type { Notice } from "../channel/notice.ts";
+import type { Instant } from "../instant.ts";
 import type { Event } from "../trail/event.ts";
-import type { Question } from "../question/question.ts";
+import type { QuestionId, RunId } from "../id.ts";
 import { changeEntry } from "../trail/store-event.ts";
 import { unreachable } from "../unreachable.ts";
 
 /** The alerts: too many pending questions, and too high a timeout rate. */
 export const ALERTS = ["pending", "timeout_rate"] as const;
-export type AlertName = (typeof ALERTS)[number];
+/** Everything that people are warned of; the statistics show the first two. */
+export const WATCHED = [...ALERTS, "failing_jobs", "silent_machine"] as const;
+export type AlertName = (typeof WATCHED)[number];
 
 /** The thresholds of alerts. */
 export interface AlertRules {
@@ -16,6 +20,8 @@ export interface AlertRules {
   /** Alerts above this share of timeouts among the questions closed within the window. */
   timeoutRate: number;
   windowMs: number;
+  /** People and groups who are told; everybody if it names nobody. */
+  to: readonly string[];
 }
 
 /** One reading of an alert. The entry is read before the value, so it is never newer. */
@@ -23,8 +29,14 @@ export interface AlertRead {
   name: AlertName;
   entry: Entry | undefined;
   value: number;
-  /** The question that crossed the threshold. */
-  cause: Pick<Question, "id" | "runId"> | undefined;
+  cause: AlertCause | undefined;
+}
+
+/** The run that crossed the threshold, with its question if it is one's fault, and the values of the message. */
+export interface AlertCause {
+  runId: RunId;
+  questionId?: QuestionId | undefined;
+  values?: Readonly<Record<string, string | number>> | undefined;
 }
 
 /** Reports that a value rose above its threshold, once until it falls below; of concurrent readers one reports. */
@@ -49,12 +61,21 @@ export function isRaised(entry: Entry | undefined): boolean {
   return entry?.body["is_raised"] === true;
 }
 
+/** The news of an alert that was raised. */
+export function alertNotice({ name, value, cause }: AlertRead & { cause: AlertCause }, now: Instant): Notice {
+  const percent = Math.round(value * 100);
+  return { what: `alert.${name}`, at: now, runId: cause.runId, values: { value, percent, ...cause.values } };
+}
+
 function thresholdOf(name: AlertName, rules: AlertRules) {
   switch (name) {
     case "pending":
       return rules.pendingQuestions;
     case "timeout_rate":
       return rules.timeoutRate;
+    case "failing_jobs":
+    case "silent_machine":
+      return 0;
     default:
       return unreachable(name);
   }
@@ -62,7 +83,7 @@ function thresholdOf(name: AlertName, rules: AlertRules) {
 
 function alertEvent(
   name: AlertName,
-  cause: Pick<Question, "id" | "runId">,
+  cause: AlertCause,
   { version, body }: Entry,
   at: Pick<DecisionContext, "now">,
 ): Event {
@@ -71,7 +92,7 @@ function alertEvent(
     at: at.now,
     by: SYSTEM,
     runId: cause.runId,
-    questionId: cause.id,
+    questionId: cause.questionId,
     from: "below",
     to: "above",
     version: version + 1,

@@ -18,6 +18,8 @@ const AGENT_UNVERIFIED = 2;
 const REPO_UNVERIFIED = 4;
 const MET = 8;
 const ASKED_BACK = 16;
+const ACTED_BY_CONFIDENCE = 32;
+const STOPPED_BY_CONFIDENCE = 64;
 
 /** Packs the rows of closed questions. */
 export function packStats(rows: readonly StatsRow[]): StatsBlock {
@@ -49,6 +51,7 @@ export function unpackStats(block: StatsBlock): StatsRow[] {
       askedMs,
       endedMs: askedMs + (block.waited[index] ?? 0),
       isByPolicy: (flags & BY_POLICY) !== 0,
+      confidence: confidenceOf(flags),
       person: nameAt(block.person[index]),
       channel: nameAt(block.channel[index]),
       agent: nameAt(block.agent[index]),
@@ -62,8 +65,15 @@ export function unpackStats(block: StatsBlock): StatsRow[] {
   });
 }
 
-function flagsOf({ isByPolicy, isAgentUnverified, isRepoUnverified, isMet, isAskedBack }: StatsRow) {
+function confidenceOf(flags: number): StatsRow["confidence"] {
+  if ((flags & ACTED_BY_CONFIDENCE) !== 0) return "acted";
+  return (flags & STOPPED_BY_CONFIDENCE) === 0 ? undefined : "stopped";
+}
+
+function flagsOf({ isByPolicy, confidence, isAgentUnverified, isRepoUnverified, isMet, isAskedBack }: StatsRow) {
   return (
+    (confidence === "acted" ? ACTED_BY_CONFIDENCE : 0) |
+    (confidence === "stopped" ? STOPPED_BY_CONFIDENCE : 0) |
     (isByPolicy ? BY_POLICY : 0) |
     (isAgentUnverified ? AGENT_UNVERIFIED : 0) |
     (isRepoUnverified ? REPO_UNVERIFIED : 0) |

@@ -1,7 +1,7 @@
 import { actorName } from "../people/actor.ts";
 import { isUnverified } from "../trail/fact-source.ts";
 import { epochMs } from "../instant.ts";
-import type { Question } from "../question/question.ts";
+import { CONFIDENCE_POLICY, type Question } from "../question/question.ts";
 import type { Run } from "../run/run.ts";
 
 const EVERYONE = ["everyone"] as const;
@@ -16,6 +16,8 @@ export interface StatsRow {
   endedMs: number | undefined;
   /** A policy answered it, not a person. */
   isByPolicy: boolean;
+  /** The asker was sure enough to go on alone, or too unsure to be asked about. */
+  confidence: "acted" | "stopped" | undefined;
   /** A person asked back; the question is closed without an answer. */
   isAskedBack: boolean;
   /** The person who answered, and the channel. */
@@ -45,6 +47,7 @@ export function statsRowOf(
     askedMs: epochMs(question.askedAt),
     endedMs: endOf(question),
     isByPolicy,
+    confidence: decidedByConfidence(question),
     isAskedBack,
     person: by && actorName(by),
     channel: by?.channel,
@@ -61,6 +64,11 @@ function isAnsweredByPolicy(question: Question) {
   if (question.status === "timeout") return question.answer !== undefined;
   if (question.status !== "answered") return false;
   return question.answer.policy !== undefined || question.answer.by.scope === "system";
+}
+
+function decidedByConfidence(question: Question): StatsRow["confidence"] {
+  if (question.status === "answered") return question.answer.policy === CONFIDENCE_POLICY ? "acted" : undefined;
+  return question.status === "cancelled" && question.policy !== undefined ? "stopped" : undefined;
 }
 
 function endOf(question: Question) {

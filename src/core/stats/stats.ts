@@ -52,8 +52,12 @@ export const Stats = Waits.extend({
   answered: Count,
   byPerson: Count,
   byPolicy: Count,
+  /** Answered without a person because the asker was sure enough. */
+  byConfidence: Count,
   timedOut: Count,
   cancelled: Count,
+  /** Of those cancelled: the asker was too unsure, so nobody was asked. */
+  lowConfidence: Count,
   /** Closed because a person asked back; the answer is that of the next question. */
   askedBack: Count,
   /** The share of timeouts among answered and timed-out questions; 0 if there are none. */
@@ -96,8 +100,10 @@ export const StatsView = WaitsView.extend({
   answered: Count,
   by_person: Count,
   by_policy: Count,
+  by_confidence: Count,
   timed_out: Count,
   cancelled: Count,
+  low_confidence: Count,
   asked_back: Count,
   timeout_rate: z.number(),
   runs: Count,

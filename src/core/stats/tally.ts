@@ -41,6 +41,8 @@ export class StatsTally {
   readonly #sla = new Map<string, StatsSla>();
   readonly #runs = new Map<number, number>();
   #byPolicy = 0;
+  #byConfidence = 0;
+  #lowConfidence = 0;
   #cancelled = 0;
   #askedBack = 0;
 
@@ -59,6 +61,8 @@ export class StatsTally {
     this.#runs.set(fact.run, (this.#runs.get(fact.run) ?? 0) + 1);
     if (status === "cancelled") this.#cancelled += 1;
     if (isByPolicy) this.#byPolicy += 1;
+    if (fact.confidence === "acted") this.#byConfidence += 1;
+    if (fact.confidence === "stopped") this.#lowConfidence += 1;
     if (fact.isAskedBack) this.#askedBack += 1;
     this.#addSla(fact);
     const waitedMs = Math.max(0, endedMs - askedMs);
@@ -84,8 +88,10 @@ export class StatsTally {
       answered,
       byPerson: waits.length,
       byPolicy: this.#byPolicy,
+      byConfidence: this.#byConfidence,
       timedOut,
       cancelled: this.#cancelled,
+      lowConfidence: this.#lowConfidence,
       askedBack: this.#askedBack,
       timeoutRate,
       runs,

@@ -24,6 +24,7 @@ const QUESTION_EVENTS = [
   "linked",
   "voted",
   "vote_removed",
+  "quorum_changed",
   "answered",
   "settling",
   "undone",
@@ -51,9 +52,14 @@ const RUN_EVENTS = [
   "blocked",
   "deferred",
   "imported",
+  "followed",
+  "notified",
+  "delivery_failed",
 ] as const;
 /** Token events; they are in the chain of the store itself. */
 const TOKEN_EVENTS = ["made", "used", "handed_over", "revoked", "expired"] as const;
+/** Events of a workflow run, and of the definitions that people approved, which are in the chain of the store. */
+const WORKFLOW_EVENTS = ["step_completed", "step_repeated", "child_ended", "approved", "revoked"] as const;
 const PERSON_EVENTS = ["added", "changed", "removed"] as const;
 
 export const EVENT_TYPES = [
@@ -61,13 +67,18 @@ export const EVENT_TYPES = [
   ...RUN_EVENTS.map((name) => `run.${name}` as const),
   ...TOKEN_EVENTS.map((name) => `token.${name}` as const),
   ...PERSON_EVENTS.map((name) => `person.${name}` as const),
-  "workflow.step_completed",
+  ...WORKFLOW_EVENTS.map((name) => `workflow.${name}` as const),
   "alert.pending",
   "alert.timeout_rate",
+  "alert.failing_jobs",
+  "alert.silent_machine",
   "alert.cleared",
   "template.saved",
   "template.removed",
   "stats.kept",
+  "key.made",
+  "row.set_aside",
+  "service.stopped",
 ] as const;
 export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.infer<typeof EventType>;
@@ -170,6 +181,28 @@ export function runEvent(before: Run | undefined, after: Run, at: EventContext, 
       suspended_ms: parkedAt === undefined ? undefined : sinceMs(parkedAt, at),
     },
   };
+}
+
+/** Builds an event about a run whose status did not change. */
+export function unchangedRunEvent(
+  name: "followed" | "notified" | "delivery_failed",
+  run: Run,
+  at: EventContext,
+  detail: EventDetail,
+): Event {
+  const { id: runId, status, version } = run;
+  return { type: `run.${name}`, at: at.now, runId, by: at.by, from: status, to: status, version, detail };
+}
+
+/** Builds an event of a workflow run. */
+export function workflowEvent(
+  name: "step_completed" | "step_repeated" | "child_ended",
+  run: Run,
+  at: EventContext,
+  detail: EventDetail,
+): Event {
+  const { id: runId, status, version } = run;
+  return { type: `workflow.${name}`, at: at.now, runId, by: at.by, from: status, to: status, version, detail };
 }
 
 /** The event of a run's change, if its status has changed. */

@@ -1,3 +1,4 @@
+import { missingJobs } from "./required-job.ts";
 import { z } from "zod";
 import type { Actor } from "../people/actor.ts";
 import type { Changes, Entry } from "../changes.ts";
@@ -18,7 +19,7 @@ import { Template } from "../answer/template.ts";
 export const EXPORT_FORMAT = 1;
 
 const KeptEntry = z.object({
-  kind: z.enum(["usage", "delivery"]),
+  kind: z.enum(["usage", "delivery", "checkpoint", "definition"]),
   id: z.string(),
   parent: z.string().optional(),
   body: z.record(z.string(), z.unknown()),
@@ -40,14 +41,45 @@ const RunLine = z.object({
 });
 export type RunLine = z.infer<typeof RunLine>;
 
-/** The last line; without it the file is truncated. */
-const ExportEnd = z.object({ kind: z.literal("end"), runs: z.int(), questions: z.int(), events: z.int() });
+/**
+ * A run, person or template with a row that could not be read where it was exported: all its rows, as they are. A page
+ * of the archive that could not be read is one too, in Base64.
+ */
+const DamagedLine = z.object({
+  kind: z.literal("damaged"),
+  id: z.string(),
+  number: z.int().optional(),
+  rows: z.array(
+    z.object({
+      table: z.enum(["run", "question", "content", "event", "job", "entry", "archive"]),
+      id: z.string(),
+      body: z.string(),
+    }),
+  ),
+  /** The names of those that could not be read. */
+  unreadable: z.array(z.string()),
+});
+export type DamagedLine = z.infer<typeof DamagedLine>;
+
+/** The last line; without it the file is truncated. The signature covers all lines, this one without it. */
+const ExportEnd = z.object({
+  kind: z.literal("end"),
+  runs: z.int(),
+  questions: z.int(),
+  events: z.int(),
+  damaged: z.int().optional(),
+  key: z.string().optional(),
+  signature: z.string().optional(),
+});
+export type ExportEnd = z.infer<typeof ExportEnd>;
 
 export const ExportLine = z.discriminatedUnion("kind", [
   ExportHeader,
   z.object({ kind: z.literal("person"), person: Person }),
   z.object({ kind: z.literal("template"), template: Template }),
+  z.object({ kind: z.literal("quarantine"), id: z.string(), body: z.record(z.string(), z.unknown()) }),
   RunLine,
+  DamagedLine,
   ExportEnd,
 ]);
 export type ExportLine = z.infer<typeof ExportLine>;
@@ -75,28 +107,33 @@ export function parseExportLine(text: string, number: number): ExportLine {
  */
 export function importedRun(
   { run, questions, contents, events, jobs, entries }: RunLine,
-  { now, by }: { now: Instant; by: Actor },
+  { now, by, key }: { now: Instant; by: Actor; /** That signed the export. */ key?: string | undefined },
 ): Changes {
   const { id: runId, status, version } = run;
   const told = events.map((body) => JSON.parse(body) as Event); // checked when its line was read
   const kept = [...entries, ...entries.flatMap(messageEntry)].map((entry): Entry => ({ ...entry, version: 0 }));
   const rows = leftOut(told, kept);
-  const imported: Event = { type: "run.imported", at: now, runId, by, from: status, to: status, version, rows };
+  const detail = key === undefined ? undefined : { key };
+  const imported: Event = { type: "run.imported", at: now, runId, by, from: status, to: status, version, detail, rows };
   return {
     runs: [run],
     questions,
     contents,
     events: [...told, imported],
-    scheduled: jobs.map((job) => ({ ...job, claim: undefined })),
+    scheduled: [
+      ...jobs.map((job) => ({ ...job, claim: undefined })),
+      // A question without its timer would wait for ever.
+      ...missingJobs({ run, questions }, { keys: new Set(jobs.map(({ key }) => key)), now }),
+    ],
     entries: kept,
   };
 }
 
 /** The row that finds a delivery by its message, if the message was sent. */
 function messageEntry({ kind, id, body }: RunLine["entries"][number]): Array<Omit<Entry, "version">> {
-  const { channel, outside } = body;
+  const { channel, outside, place } = body;
   if (kind !== "delivery" || typeof channel !== "string" || typeof outside !== "string") return [];
-  return [outsideEntry(id, channel, outside)];
+  return [outsideEntry(id, { channel, outside, place: typeof place === "string" ? place : undefined })];
 }
 
 /** The entries that a trail tells of and that are not among these: from now on it says that they are not there. */

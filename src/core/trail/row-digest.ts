@@ -9,8 +9,9 @@ import type { Job } from "../run/job.ts";
 export type RowDigests = Record<string, string | null>;
 
 /**
- * Entries that change without an event: presence, heartbeats, leases, usage, how often a question was tried in vain, and
- * how far a message has come; for whom and where it is stands in its question. Seals and anchors are outside the trail.
+ * Entries that change without an event: presence, heartbeats, leases, usage, how often a question was tried in vain, how
+ * far a message has come, for whom and where it is stands in its question, and how far triggers have looked. Seals and
+ * anchors are outside the trail, and so are the copies of damaged rows.
  */
 const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "worker",
@@ -24,6 +25,10 @@ const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "listener",
   "presence",
   "outage",
+  "digest",
+  "attention",
+  "quarantine",
+  "trigger",
 ]);
 
 export const RUN_ROW = "run";

@@ -5,9 +5,17 @@ import type { Event } from "./event.ts";
 import { STORE_CHAIN } from "../id.ts";
 import type { Instant } from "../instant.ts";
 
+interface EventContext {
+  now: Instant;
+  by: Actor;
+}
+
 /** A change of an entry that belongs to no run, such as a token or a person, with the word for what happened. */
 export interface EntryChange {
-  type: Extract<Event["type"], `token.${string}` | `person.${string}` | `template.${string}` | "alert.cleared">;
+  type: Extract<
+    Event["type"],
+    `token.${string}` | `person.${string}` | `template.${string}` | `workflow.${string}` | "alert.cleared" | "key.made"
+  >;
   entry: Entry;
   from: string | undefined;
   to: string;
@@ -16,7 +24,7 @@ export interface EntryChange {
 }
 
 /** Writes an entry together with its event. */
-export function changeEntry(change: EntryChange, at: { now: Instant; by: Actor }): Changes {
+export function changeEntry(change: EntryChange, at: EventContext): Changes {
   const { type, entry, from, to, detail } = change;
   const event: Event = {
     type,
@@ -46,4 +54,18 @@ export function joinChanges(all: readonly Changes[]): Changes {
     scheduled: all.flatMap(({ scheduled = [] }) => scheduled),
     dropped: all.flatMap(({ dropped = [] }) => dropped),
   };
+}
+
+/** Records that somebody stopped the server or the worker of a machine; nothing else changes. */
+export function stopService(stopped: { host: string; processes: readonly number[] }, at: EventContext): Changes {
+  const event: Event = {
+    type: "service.stopped",
+    at: at.now,
+    runId: STORE_CHAIN,
+    by: at.by,
+    to: "stopped",
+    version: 0,
+    detail: { ...stopped },
+  };
+  return { events: [event] };
 }

@@ -34,7 +34,7 @@ export function describeTrailMismatch(flaw: TrailMismatch): string {
     case "line_unknown":
       return `line ${flaw.line} of the trail of ${flaw.id} belongs to nothing that is kept`;
     case "trail_cut":
-      return `run #${flaw.run}: its trail ends at line ${flaw.line}, not at line ${flaw.last}`;
+      return `run #${flaw.run}: ${describeEnd(flaw)}`;
     case "store_trail":
       return `tokens and people: line ${flaw.line} of their trail is missing or was changed`;
     case "run_differs":
@@ -76,4 +76,10 @@ export function describeTrailMismatch(flaw: TrailMismatch): string {
     default:
       return unreachable(flaw);
   }
+}
+
+/** A trail with another line at its end, or another number of lines. */
+function describeEnd({ line, last }: { line: number; last: number }) {
+  if (line !== last) return `its trail ends at line ${line}, not at line ${last}`;
+  return `line ${line}, the last of its trail, is not the one that was written there`;
 }

@@ -10,7 +10,9 @@ import type { DoctorContext } from "../doctor-context.ts";
 import type { Store } from "../../store/store.ts";
 import { describeJump } from "../../core/run/trouble.ts";
 import { adviseRestore } from "../../store/sqlite/restore-advice.ts";
-import { requireOwnFolder } from "../../store/sqlite/store-files.ts";
+import { checkMissingRows } from "./schema.ts";
+import type { StoreCopy } from "./store-copy.ts";
+import { requireOwnFolder, requireShortPath } from "../../store/sqlite/store-files.ts";
 import { listJumpedClocks } from "../../engine/jobs/troubles.ts";
 
 /** Clocks closer than this count as equal; farther than FAR_MS, displayed times are wrong. */
@@ -24,7 +26,10 @@ export interface InspectedStore {
 }
 
 /** Inspects the store without changing it. */
-export async function inspectStore(context: Pick<DoctorContext, "store" | "nowMs">): Promise<InspectedStore> {
+export async function inspectStore(
+  context: Pick<DoctorContext, "store" | "nowMs">,
+  copy: StoreCopy,
+): Promise<InspectedStore> {
   const { store, nowMs } = context;
   if (store.kind === "server") {
     return { look: undefined, findings: [{ code: "store", area: "store", level: "ok", text: `behind ${store.url}` }] };
@@ -39,7 +44,9 @@ export async function inspectStore(context: Pick<DoctorContext, "store" | "nowMs
     const look = await openInspection(store);
     const ms = performance.now() - startedAt;
     const clock = store.kind === "postgres" ? checkClock(look, { from, to: nowMs() }) : [];
-    return { look, findings: [...describeInspection(look, store.kind === "postgres" ? ms : undefined), ...clock] };
+    const lost = checkMissingRows(look.missingRows, store, copy);
+    const said = describeInspection(look, store.kind === "postgres" ? ms : undefined);
+    return { look, findings: [...lost, ...said, ...clock] };
   } catch (error) {
     const fix = error instanceof Refusal ? error.hint : undefined;
     const code = error instanceof Refusal ? error.code : "store_unusable";
@@ -50,9 +57,10 @@ export async function inspectStore(context: Pick<DoctorContext, "store" | "nowMs
   }
 }
 
-/** Says whether the folder is another user's, where a file may be that this user does not see. */
+/** Says whether the folder is another user's, where a file may be that this user does not see, or has no possible path. */
 function isForeign(file: string) {
   try {
+    requireShortPath(file);
     requireOwnFolder(dirname(file));
     return false;
   } catch {
@@ -62,6 +70,7 @@ function isForeign(file: string) {
 
 /** Opens the store; only its own driver is loaded. */
 async function openInspection(store: Exclude<DoctorContext["store"], { kind: "server" }>): Promise<StoreInspection> {
+  if (store.kind === "sqlite") requireShortPath(store.file);
   if (store.kind === "sqlite") requireOwnFolder(dirname(store.file));
   if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).inspectSqlite(store.file);
   return (await import("../../store/postgres/inspection.ts")).inspectPostgres(store.url);
@@ -89,10 +98,21 @@ function describeInspection(look: StoreInspection, ms: number | undefined): Find
         : "alter database … set synchronous_commit = on",
     });
   }
+  if (look.isReadOnly) {
+    findings.push({
+      code: "store_read_only",
+      area: "store",
+      level: "problem",
+      text: `${look.keeper} takes no writes: it is a standby, or set to read-only`,
+      fix: "name the primary in the store's address; to look only: --read-only",
+    });
+  }
+  if (look.pooler) findings.push(describePooler(look.pooler));
   if (look.heldBy) findings.push(...checkBlockingTransaction(look.heldBy));
   const isGood = look.isDurable && look.schema !== "newer";
   const parts = [look.keeper, look.durability, ...(ms === undefined ? [] : [`${Math.round(ms)} ms`])];
-  const later = look.schema === "current" || look.schema === "newer" ? [] : ["tables made at the next use"];
+  const isMade = look.schema === "current" || look.schema === "newer" || look.missingRows.length > 0;
+  const later = isMade ? [] : ["tables made at the next use"];
   findings.push({
     code: "store",
     area: "store",
@@ -100,6 +120,21 @@ function describeInspection(look: StoreInspection, ms: number | undefined): Find
     text: [...(isGood ? parts : [look.keeper]), ...later].join(", "),
   });
   return findings;
+}
+
+/** Reports a pooler such as PgBouncer; it passes on no notifications. */
+function describePooler({ canListen }: NonNullable<StoreInspection["pooler"]>): Finding {
+  if (canListen) {
+    const text = "behind a pooler, with an address of its own for live updates";
+    return { code: "pooler", area: "store", level: "ok", text };
+  }
+  return {
+    code: "pooler_no_listen",
+    area: "store",
+    level: "warning",
+    text: "behind a pooler, which passes on no notifications: changes of others are seen up to a second later",
+    fix: "add the direct address to the store's: postgres://…?listen=postgres%3A%2F%2F… (docs/stores.md)",
+  };
 }
 
 /** Reports a transaction that blocks the feed. */

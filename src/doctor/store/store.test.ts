@@ -7,6 +7,7 @@ import { HOUR_MS, MINUTE_MS, instant } from "../../core/instant.ts";
 import { openDatabase } from "../../sqlite.ts";
 import { backUp } from "../../store/sqlite/backup.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
+import { findSchema } from "../../store/postgres/migrate.ts";
 import { createDatabase } from "../../../test/postgres.ts";
 import { Ward } from "../../../test/ward.ts";
 import { checkBlockingTransaction } from "./inspect.ts";
@@ -18,6 +19,16 @@ function change(file: string, sql: string): void {
   const database = openDatabase(file);
   database.exec(sql);
   database.close();
+}
+
+async function asOwner(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    for (const sql of statements) await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 describe("a store in a file", () => {
@@ -80,7 +91,7 @@ describe("a store in a file", () => {
     const ward = new Ward();
     await ward.makeStore();
     const copy = join(dirname(ward.file), "backups", "copy.db");
-    await backUp(ward.file, copy, instant(Date.now() - 2 * HOUR_MS));
+    await backUp(ward.file, copy, { at: instant(Date.now() - 2 * HOUR_MS) });
     expect(await ward.look()).toContainEqual(expect.objectContaining({ code: "backup", text: "last backup 2h ago" }));
     rmSync(copy);
     expect(await ward.troubles()).toEqual([
@@ -119,7 +130,7 @@ describe("a store in a file", () => {
     onTestFinished(() => void execFileSync("umount", ["-l", disk]));
     await ward.makeStore();
     expect(() => writeFileSync(join(disk, "askd.ballast"), Buffer.alloc(4_000_000), { mode: 0o600 })).toThrow("ENOSPC");
-    expect(await ward.troubles()).toContainEqual(expect.stringMatching(/^disk_full: .* is full \(0 bytes free\)/));
+    expect(await ward.troubles()).toContainEqual(expect.stringMatching(/^disk_full: .* is full \(\d+ \w+ free\)/));
   });
 
   test.runIf(isRoot)("on a read-only disk is found", async () => {
@@ -154,22 +165,44 @@ describe("a store in PostgreSQL", () => {
     const url = await createDatabase("doctor_sick");
     const ward = new Ward({ store: { kind: "postgres", url } });
     await ward.makeStore();
-    const client = new pg.Client(url);
-    await client.connect();
-    try {
-      await client.query("update meta set schema = 99, writable_by = 99");
-      await client.query("alter database doctor_sick set synchronous_commit = off");
-    } finally {
-      await client.end();
-    }
+    await asOwner(
+      url,
+      "update meta set schema = 99, writable_by = 99",
+      "alter database doctor_sick set synchronous_commit = off",
+    );
     expect(await ward.troubles()).toEqual([
       expect.stringContaining("newer_schema"),
       expect.stringMatching(/^not_durable: postgres .* synchronous_commit off/),
     ]);
+    await asOwner(url, "alter database doctor_sick set default_transaction_read_only = on");
+    expect(await ward.troubles()).toContainEqual(
+      expect.stringMatching(/^store_read_only: postgres .* takes no writes/),
+    );
     const gone = new URL(url);
     gone.pathname = "/doctor_nowhere";
     const [missing] = await ward.troubles({ store: { kind: "postgres", url: gone.href } });
     expect(missing).toMatch(/^store_unreachable: PostgreSQL at .* has no database "doctor_nowhere"/);
+  });
+
+  test("that is not made yet is no problem where it can be made, and is not made by looking", async () => {
+    const url = await createDatabase("doctor_new");
+    const ward = new Ward({ store: { kind: "postgres", url } });
+    expect(await ward.troubles()).toEqual([]);
+    expect((await ward.look()).map(({ text }) => text).join(", ")).toContain("tables made at the next use");
+    expect((await findSchema(url)).schema).toBe(0);
+    await asOwner(url, "create role doctor_guest login", "revoke create on schema public from public");
+    const guest = new URL(url);
+    guest.username = "doctor_guest";
+    const found = await new Ward({ store: { kind: "postgres", url: guest.href } }).look();
+    await asOwner(url, "drop role doctor_guest");
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        code: "store_unusable",
+        level: "problem",
+        text: expect.stringContaining("does not permit this user to create the tables"),
+        fix: expect.stringContaining("grant create on schema"),
+      }),
+    );
   });
 
   test("that somebody's open transaction holds up is found, with whose it is", () => {

@@ -99,10 +99,14 @@ test("a timeout and a cancellation are told too", async () => {
   const second = await asked(scene, url);
   await scene.engine.cancel(second.question.id, { reason: "not needed" }, ADA);
   await scene.pass(0);
+  const third = await asked(scene, url);
+  await scene.engine.cancel(third.question.id, { resume: "do not deploy now" }, ADA);
+  await scene.pass(0);
   const told = caller.received.map((received) => verified(received, scene.now));
   expect(told).toMatchObject([
     { type: "question.timed_out", data: { policy: "fail", answer: null } },
     { type: "question.cancelled", data: { reason: "not needed" } },
+    { type: "question.cancelled", data: { answer: null, note: "do not deploy now" } },
   ]);
 });
 

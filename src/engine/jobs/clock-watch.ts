@@ -117,6 +117,7 @@ export class ClockWatch {
         isPending(question) ? setTimer(question, rules) : {},
       );
     } catch (error) {
+      if (error instanceof Refusal && error.code === "store_unusable") return; // a damaged row; the others go on
       if (!(error instanceof Refusal) || error.code !== "not_found") throw error;
       await decider.commit({ dropped: [key] });
     }

@@ -56,7 +56,8 @@ export async function sealTrail(store: Store, now: Instant): Promise<Seal | unde
   return last;
 }
 
-async function findLastSeal(store: Store) {
+/** The last seal of the trail, if it was ever sealed. */
+export async function findLastSeal(store: Store): Promise<Seal | undefined> {
   const entry = await store.findEntry(LAST_SEAL.kind, LAST_SEAL.id);
   const n = Number(entry?.body["n"] ?? 0);
   const [last] = n > 0 ? await store.listSeals(n - 1, 1) : [];

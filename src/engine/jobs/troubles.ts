@@ -15,7 +15,8 @@ export async function findTroubles(store: Store): Promise<Troubles> {
   const runs = await store.readRuns(jobs.flatMap(({ runId }) => runId ?? []));
   const byId = new Map(runs.map((run) => [run.id, run]));
   const failing = jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []);
-  return { failing, clocks, damage, outages: await listLastingOutages(store) };
+  const outages = await listLastingOutages(store);
+  return { failing, clocks, damage, outages, unreadable: store.listUnreadable() };
 }
 
 /** Channels that have failed for so long that people are told of it. */

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns";
-import { request as httpRequest } from "node:http";
+import { type IncomingHttpHeaders, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { type AddressOptions, findProblem, isDenied } from "./public-address.ts";
@@ -10,42 +10,73 @@ const MOST_RESPONSE_BYTES = 64 * 1024;
 /** The result of a request. `isFinal` means that a retry is useless. */
 export type PostResult = { ok: boolean; isFinal: boolean; why: string; retryAfterMs?: number };
 
-/**
- * Sends a message to an address that somebody gave us. The name is resolved once, the addresses are checked,
- * and only a checked one is connected to; redirects are not followed.
- */
+/** A request to an address that somebody gave us. */
+export interface OutboundRequest {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface OutboundReply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** At most 64 kB of it. */
+  body: string;
+}
+
+/** Sends a message to an address that somebody gave us, and says whether it arrived. */
 export async function post(
   url: string,
   message: { body: string; headers: Record<string, string> },
   options: AddressOptions,
 ): Promise<PostResult> {
+  try {
+    const { status, headers } = await request(url, { method: "POST", ...message }, options);
+    return judge(status, headers["retry-after"]);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { ok: false, isFinal: error instanceof DeniedAddress, why: error.message };
+  }
+}
+
+/**
+ * Sends a request to an address that somebody gave us. The name is resolved once, the addresses are checked, and only a
+ * checked one is connected to; redirects are not followed.
+ */
+export async function request(url: string, asked: OutboundRequest, options: AddressOptions): Promise<OutboundReply> {
   const target = new URL(url);
   const problem = findProblem(target, options);
-  if (problem) return { ok: false, isFinal: true, why: problem };
+  if (problem) throw new DeniedAddress(problem);
   const send = target.protocol === "https:" ? httpsRequest : httpRequest;
-  return new Promise((resolve) => {
-    const fail = (error: Error) => resolve({ ok: false, isFinal: error instanceof DeniedAddress, why: error.message });
-    const headers = {
-      ...message.headers,
-      "content-length": Buffer.byteLength(message.body).toString(),
-      "user-agent": "askd",
-    };
+  const { method, body, signal } = asked;
+  const headers = {
+    ...asked.headers,
+    ...(body !== undefined && { "content-length": Buffer.byteLength(body).toString() }),
+    "user-agent": "askd",
+  };
+  return new Promise((resolve, reject) => {
     const outgoing = send(
       target,
-      { method: "POST", headers, lookup: checkedLookup(options), agent: false },
+      { method, headers, signal, lookup: checkedLookup(options), agent: false },
       (response) => {
+        const chunks: Buffer[] = [];
         let bytes = 0;
         response.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
           if (bytes > MOST_RESPONSE_BYTES) response.destroy();
+          else chunks.push(chunk);
         });
-        response.on("error", fail);
-        response.on("close", () => resolve(judge(response.statusCode ?? 0, response.headers["retry-after"])));
+        response.on("error", reject);
+        response.on("close", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+        });
       },
     );
     outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`no reply within ${TIMEOUT_MS / 1000} s`)));
-    outgoing.on("error", fail);
-    outgoing.end(message.body);
+    outgoing.on("error", reject);
+    outgoing.end(body);
   });
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { QuestionId } from "../../core/id.ts";
+import type { Refusal } from "../../core/refusal.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
-import { Scene, said } from "../../../test/scene.ts";
+import { Scene, pendingOf, said } from "../../../test/scene.ts";
 
 const LENA: Actor = { ...ADA, id: "lena" };
 const EVE: Actor = { ...ADA, id: "eve" };
@@ -71,7 +73,7 @@ describe("what makes the agent go on is refused to whoever could not answer:", (
   });
 
   test("an agent that is sure enough asks all the same where people are named", async () => {
-    const scene = new Scene({ rules: { confidence: { act: 0.8, ask: 0.3 } } });
+    const scene = new Scene({ rules: { confidence: { act: 0.8, ask: 0.3, below: "ask" } } });
     const sure = { options: [{ label: "Deploy", recommended: true }, "Wait"], confidence: 0.99 };
     expect((await scene.ask(sure)).question.status).toBe("answered");
     expect((await scene.ask({ ...sure, approvals: { need: 1, from: ["ada"] } })).question.status).toBe("pending");
@@ -172,5 +174,96 @@ describe("an agent", () => {
     }
     const posing = scene.engine.ask(scene.input({ question: "Mine?" }), { ...AGENT, runId: other.id }, { runId: id });
     await expect(posing).rejects.toMatchObject({ code: "not_permitted" });
+  });
+});
+
+describe("the hint of a refusal", () => {
+  test("offers a correction to those only whose correction would count", async () => {
+    const scene = new Scene();
+    const { engine } = scene;
+    const hintFor = async (id: string, by: Actor) => {
+      const refused = await engine.answer(id as QuestionId, said("2"), by).catch((error: unknown) => error);
+      return (refused as Refusal).hint;
+    };
+    const guarded = (await scene.ask(GUARDED)).question.id;
+    await engine.answer(guarded, said("1"), ADA);
+    expect(await hintFor(guarded, LENA)).toContain("askd amend");
+    expect(await hintFor(guarded, EVE)).not.toContain("askd amend");
+    const open = (await scene.ask()).question.id;
+    await engine.answer(open, said("1"), ADA);
+    expect(await hintFor(open, EVE)).toContain("askd amend");
+    await scene.know("ada", "lena");
+    const voted = (await scene.ask({ approvals: { need: 2, from: ["ada", "lena"] } })).question.id;
+    for (const by of [ADA, LENA]) await engine.answer(voted, said("1"), by);
+    expect(await hintFor(voted, ADA)).not.toContain("askd amend");
+  });
+
+  test("names a command where votes are missing after the deadline", async () => {
+    const scene = new Scene();
+    await scene.know("ada", "lena");
+    const { question, run } = await scene.ask({ timeout: "1h", approvals: { need: 2, from: ["ada", "lena"] } });
+    await scene.pass(3_600_000);
+    await expect(scene.engine.answer(question.id, said("1", { force: true }), ADA)).rejects.toMatchObject({
+      hint: expect.stringContaining(`askd show ${run.number}`),
+    });
+  });
+});
+
+describe("a run that an agent starts", () => {
+  test("is part of the agent's run, whether it says so or not", async () => {
+    const scene = new Scene();
+    const own = await scene.startedRun();
+    const by = { ...AGENT, runId: own.id };
+    expect(await scene.engine.createRun({ name: "child" }, by)).toMatchObject({ parentId: own.id });
+    expect(await scene.engine.createRun({ name: "child", parentId: own.id }, by)).toMatchObject({ parentId: own.id });
+  });
+
+  test("is no part of another run", async () => {
+    const scene = new Scene();
+    const [own, other] = [await scene.startedRun(), await scene.startedRun()];
+    const started = scene.engine.createRun({ name: "child", parentId: other.id }, { ...AGENT, runId: own.id });
+    await expect(started).rejects.toMatchObject({ code: "not_permitted" });
+    expect(await scene.engine.listRuns({ parentId: other.id, order: "oldest", limit: 9 })).toEqual([]);
+  });
+});
+
+describe("votes that can never be enough", () => {
+  const approval = { question: "Deploy?", kind: "approval", options: undefined } as const;
+
+  test("are refused when the question is asked, whether people are listed or not", async () => {
+    const scene = new Scene();
+    await expect(scene.ask({ ...approval, approvals: { need: 3, from: ["lena"] } })).rejects.toThrow(
+      "3 people would have to agree, but lena can be 1 person at most",
+    );
+    await scene.know({ id: "lena", groups: ["ops"] }, { id: "mika", groups: ["ops"] });
+    await expect(scene.ask({ ...approval, approvals: { need: 3, from: ["ops"] } })).rejects.toThrow("2 people at most");
+    expect((await scene.ask({ ...approval, approvals: { need: 2, from: ["ops"] } })).isNew).toBe(true);
+  });
+
+  test("are seen when a person is removed, and no longer when somebody who may vote is added", async () => {
+    const scene = new Scene();
+    await scene.know("lena", { id: "mika", groups: [] });
+    const asked = await scene.ask({ ...approval, approvals: { need: 2, from: ["lena", "mika"] } });
+    const { id } = asked.question;
+    await scene.engine.answer(id, said("1"), { ...ADA, id: "lena" });
+    await scene.engine.removePerson("lena", {}, SYSTEM);
+    expect((await scene.engine.read(id)).question).toMatchObject({ isUnreachable: true, votes: [] });
+    const voted = await scene.engine.answer(id, said("1"), { ...ADA, id: "mika" });
+    expect(voted.question).toMatchObject({ status: "pending", isUnreachable: true });
+    await scene.know("lena");
+    expect(pendingOf(await scene.engine.read(id)).isUnreachable).toBeUndefined();
+    const done = await scene.engine.answer(id, said("1"), { ...ADA, id: "lena" });
+    expect(done.question.status).toBe("answered");
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("of people who are all removed name a way out, not one of them", async () => {
+    const scene = new Scene();
+    await scene.know("lena", "mika");
+    const { question } = await scene.ask({ ...approval, approvals: { need: 1, from: ["lena"] } });
+    await scene.engine.removePerson("lena", {}, SYSTEM);
+    await expect(scene.engine.answer(question.id, said("1"), ADA)).rejects.toMatchObject({
+      hint: expect.stringMatching(/^None of them is on the list any more: .* askd cancel q-/),
+    });
   });
 });

@@ -6,11 +6,13 @@ import { type Instant, earlier, later } from "../../core/instant.ts";
 import {
   type Away,
   type Person,
+  type Preferences,
   changePerson,
   parsePerson,
   requireAwayMakesSense,
   requireOwnAddresses,
   requireOwnName,
+  withPreferences,
 } from "../../core/people/person.ts";
 import { INVITE_MS } from "../../core/people/sign-in-link.ts";
 import { withDirectory, withoutDirectory } from "../../core/people/directory.ts";
@@ -281,8 +283,8 @@ export class People {
 
   async putPerson(person: Person, by: Actor): Promise<Person> {
     requireAccess("manage_people", by);
-    const { name, email, slack, github, groups } = person;
-    for (const text of [name, email, slack, github, ...groups]) {
+    const { name, email, slack, github, chat, groups } = person;
+    for (const text of [name, email, slack, github, chat, ...groups]) {
       if (text !== undefined) requireVisibleLine(text, "the name or address of a person", LONGEST_ADDRESS);
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -311,9 +313,21 @@ export class People {
   /** Records that a person is away, or that they are back; people say it of themselves, an admin of anybody. */
   async setAway(id: string, away: Away | undefined, by: Actor): Promise<Person> {
     requireAccess("set_away", by);
-    if (by.scope === "human" && actorName(by) !== id) {
-      throw new Refusal("not_permitted", `Only ${quoteName(id)} or an admin can say that they are away`);
-    }
+    requireOwnRow(id, by, "say that they are away");
+    return this.#changeOwn(id, by, async (person, now) => {
+      if (away) requireAwayMakesSense(id, away, await this.listPeople(), now);
+      return { ...person, away };
+    });
+  }
+
+  /** Records where, when and how a person wants to be told; people say it of themselves, an admin of anybody. */
+  async setPreferences(id: string, preferences: Preferences, by: Actor): Promise<Person> {
+    requireAccess("set_preferences", by);
+    requireOwnRow(id, by, "change their preferences");
+    return this.#changeOwn(id, by, async (person) => withPreferences(person, preferences));
+  }
+
+  async #changeOwn(id: string, by: Actor, change: (person: Person, now: Instant) => Promise<Person>): Promise<Person> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const person = await this.findPerson(id);
       if (!person) {
@@ -322,12 +336,11 @@ export class People {
         });
       }
       const now = this.#deps.now();
-      if (away) requireAwayMakesSense(id, away, await this.listPeople(), now);
-      const row = withoutDirectory(person, this.#deps.rules.directory);
+      const row = withoutDirectory(await change(person, now), this.#deps.rules.directory);
       const committed = await this.#deps.store.commit(
-        changePerson(person.version === 0 ? undefined : person, { ...row, away }, { now, by }),
+        changePerson(person.version === 0 ? undefined : person, row, { now, by }),
       );
-      if (committed.ok) return { ...person, away, version: person.version + 1 };
+      if (committed.ok) return (await this.findPerson(id)) ?? { ...row, version: person.version + 1 };
     }
     throw new Refusal("moved", "This person was changed meanwhile; try again");
   }
@@ -357,6 +370,12 @@ export class People {
 export async function readRoster(store: Store): Promise<Entry> {
   const entry = await store.findEntry("roster", "admins");
   return { kind: "roster", id: "admins", version: entry?.version ?? 0, body: {} };
+}
+
+/** People change their own row; an admin that of anybody. */
+function requireOwnRow(id: string, by: Actor, does: string) {
+  if (by.scope !== "human" || actorName(by) === id) return;
+  throw new Refusal("not_permitted", `Only ${quoteName(id)} or an admin can ${does}`);
 }
 
 /** A person may sign in elsewhere as themselves and let agents in; anything more is for an admin to give. */

@@ -1,8 +1,9 @@
+import { recheckQuorum } from "../../core/answer/vote.ts";
+import { listPending } from "../pending-questions.ts";
 import { requireAccess } from "../../core/people/access.ts";
 import type { Actor } from "../../core/people/actor.ts";
-import type { QuestionId } from "../../core/id.ts";
 import { parsePerson } from "../../core/people/person.ts";
-import { type PendingQuestion, isPending } from "../../core/question/question.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import {
@@ -18,8 +19,6 @@ import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { RemovalOptions } from "../engine.ts";
 import { readRoster } from "./people.ts";
-
-const PAGE = 500;
 
 interface RemovalDeps {
   store: Store;
@@ -40,7 +39,7 @@ export async function removeFromList(
     await requireInStore(store, id, at.rules);
     const read = await readAll(store, id);
     const found = findHoldings(read, handOverTo, at);
-    const held = read.open.filter((question) => isHeldBy(question, id)).map((question) => question.id);
+    const held = read.open.filter((question) => isHeldBy(question, read)).map((question) => question.id);
     const changes = removePerson(read, await decider.rows.readMany(held), handOverTo, at);
     if (isTrial) return found;
     const committed = await decider.commit({ ...changes, entries: [...(changes.entries ?? []), lock] });
@@ -65,7 +64,7 @@ async function requireInStore(store: Store, id: string, { directory }: Rules) {
 async function sweep({ store, decider }: RemovalDeps, { id, handOverTo }: { id: string } & RemovalOptions, by: Actor) {
   await decider.retry(async () => {
     const read = await readAll(store, id, "removed");
-    const held = read.open.filter((question) => isHeldBy(question, id)).map((question) => question.id);
+    const held = read.open.filter((question) => isHeldBy(question, read)).map((question) => question.id);
     const left = endHoldings(read, await decider.rows.readMany(held), handOverTo, decider.at(by));
     if (!left.events?.length) return true;
     const committed = await decider.commit(left);
@@ -86,16 +85,13 @@ async function readAll(store: Store, id: string, state: "listed" | "removed" = "
 
 async function readOpen(store: Store) {
   const open: PendingQuestion[] = [];
-  let after: QuestionId | undefined;
-  for (;;) {
-    const page = await store.listQuestions({
-      status: "pending",
-      order: "oldest",
-      limit: PAGE,
-      ...(after && { after }),
-    });
-    open.push(...page.filter(isPending));
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) return open;
+  for await (const question of listPending(store)) open.push(question);
+  return open;
+}
+
+/** Looks again at the questions that votes could not decide, after somebody was added or changed. */
+export async function recheckQuorums({ store, decider }: RemovalDeps, by: Actor): Promise<void> {
+  for await (const { id, isUnreachable } of listPending(store)) {
+    if (isUnreachable) await decider.changeQuestion(id, by, recheckQuorum);
   }
 }

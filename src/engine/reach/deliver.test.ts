@@ -110,6 +110,25 @@ test("a question that changes while its message is on the way has one message, w
   expect(board.only.text).toContain("Answered by ada");
 });
 
+test("a message that was sent again, because its first sending took too long, changes together with the first one", async () => {
+  const { board, scene } = aScene();
+  const { question } = await scene.ask();
+  board.during = () => scene.pass(MINUTE_MS);
+  await scene.pass(0);
+  expect(board.messages.size).toBe(2);
+  await scene.engine.claim(question.id, ADA);
+  await scene.pass(0);
+  const texts = () => [...board.messages.values()].map(({ text }) => text);
+  expect(texts()).toEqual([expect.stringContaining("ada is on it"), expect.stringContaining("ada is on it")]);
+  // One of them was deleted by a person: the other is still brought in line.
+  board.messages.delete("m1");
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.pass(0);
+  expect(texts()).toEqual([expect.stringContaining("Answered by ada")]);
+  expect(await scene.engine.listDeliveries(question.id)).toMatchObject([{ state: "closed" }]);
+  await verify(scene);
+});
+
 test("after a crash in the middle of sending, the next attempt waits for the first to be over", async () => {
   const { board, scene } = aScene();
   await scene.ask();
@@ -213,6 +232,20 @@ test("a failing channel is tried again with growing pauses, reported once, and i
     { type: "question.notified", channel: "board" },
   ]);
   await verify(scene);
+});
+
+test("a shared mail goes to the addresses that the question names, as far as the settings allow them", async () => {
+  const board = new Board("email");
+  const reach = [{ name: "email", person: undefined, isPersonal: false }];
+  const addresses = { email: ["ops@example.com", "team@example.com"] };
+  const scene = new Scene({ rules: { reach, addresses }, openChannel: board.open });
+  const named = { notifyVia: ["email"], emailRecipients: ["ops@example.com", "eve@example.net"] };
+  await scene.ask({ question: "For the operators?", ...named });
+  await scene.ask({ question: "For everybody?" });
+  await scene.pass(0);
+  const toOf = (words: string) => [...board.messages.values()].find(({ text }) => text.includes(words))?.to;
+  expect(toOf("For the operators?")).toBe("ops@example.com");
+  expect(toOf("For everybody?")).toBeUndefined();
 });
 
 test("Retry-After is honoured", async () => {

@@ -1,13 +1,19 @@
+import { setTimeout } from "node:timers/promises";
 import type { Channel, OpenChannel } from "../../core/channel/channel.ts";
-import { SECOND_MS } from "../../core/instant.ts";
+import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
+import { Hearing } from "./hearing.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
-import { type ReceiveDeps, receiveFailure, receivePairing, receiveReply } from "./receive.ts";
-import { showAgain } from "./show-again.ts";
+import { receivePairing } from "./receive-pairing.ts";
+import { type ReceiveDeps, receiveFailure, receiveReplies } from "./receive.ts";
+import { listOpenMessages, showAgain } from "./show-again.ts";
 
 const RENEW_MS = 5 * SECOND_MS;
 /** How long to wait before another process's lease, or a channel that failed, is looked at again. */
 const PAUSES_MS = [SECOND_MS, 2 * SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS];
+/** A credential that the service refuses is not tried more often: a person has to replace it. */
+const REFUSED_MS = MINUTE_MS;
 /** A service that ends the connection at once must not be asked in a tight loop. */
 const RECONNECT_MS = 250;
 
@@ -23,11 +29,13 @@ export interface ListenerDeps extends ReceiveDeps {
 /** Listens for replies in all channels that have them; of several processes one listens to each channel. */
 export class Listeners {
   readonly #deps: ListenerDeps;
+  readonly #hearing: Hearing;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps;
+    this.#hearing = new Hearing(deps);
   }
 
   /** Listens until stopped. */
@@ -45,15 +53,22 @@ export class Listeners {
   async #keepListening(name: string) {
     const { signal } = this.#stop;
     for (let failures = 0; !signal.aborted;) {
+      let channel: Channel | undefined;
       try {
-        const channel = await this.#deps.openChannel(name);
+        channel = await this.#deps.openChannel(name);
         if (!channel.listen) return;
         const hasListened = channel.isHeard ? await this.#listenAlone(channel) : await this.#listenOnce(channel);
         failures = hasListened ? 0 : Math.min(failures + 1, 2);
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
-        this.#deps.onFailure(name, error);
+        // A channel that only its own process hears shows nothing either while that fails: sending tells of it.
+        if (channel?.isHeard) this.#deps.onFailure(name, error);
+        else await this.#noteFailure(name, error);
+        if (error instanceof Refusal) {
+          await pause(REFUSED_MS, signal);
+          continue;
+        }
       }
       await pause(PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? RECONNECT_MS, signal);
     }
@@ -62,8 +77,9 @@ export class Listeners {
   /** Listens for replies to messages of this process; no other process could. */
   async #listenAlone(channel: Channel): Promise<boolean> {
     await showAgain(this.#deps.store, this.#deps.decider, channel.name);
-    for await (const { replies } of channel.listen?.(undefined, this.#stop.signal) ?? []) {
-      for (const reply of replies) await receiveReply(this.#deps, channel, reply);
+    const listOpen = () => listOpenMessages(this.#deps.store, channel.name);
+    for await (const { replies } of channel.listen?.(undefined, this.#stop.signal, listOpen) ?? []) {
+      await receiveReplies(this.#deps, channel, replies);
     }
     return true;
   }
@@ -77,10 +93,13 @@ export class Listeners {
     const signal = AbortSignal.any([this.#stop.signal, lost.signal]);
     const timer = setInterval(() => void this.#renew(channel, lost), RENEW_MS);
     try {
-      for await (const batch of channel.listen?.(lease.cursor, signal) ?? []) {
+      const listOpen = () => listOpenMessages(store, channel.name);
+      for await (const batch of channel.listen?.(lease.cursor, signal, listOpen) ?? []) {
+        if (batch.trouble === undefined) await this.#hearing.heard(channel.name);
+        else await this.#noteFailure(channel.name, new Error(batch.trouble));
         for (const request of batch.pairings) await receivePairing(this.#deps, channel, request);
         for (const failure of batch.failures ?? []) await receiveFailure(this.#deps, channel, failure);
-        for (const reply of batch.replies) await receiveReply(this.#deps, channel, reply);
+        await receiveReplies(this.#deps, channel, batch.replies);
         // Everything of the batch is in the store: from here on it need not come again.
         if (!(await saveCursor(store, channel.name, holder(), batch.cursor)) || signal.aborted) break;
       }
@@ -91,6 +110,16 @@ export class Listeners {
       await endListenerLease(store, channel.name, holder());
     }
     return true;
+  }
+
+  /** Records that replies cannot be read: people are told if that lasts, and nothing else stops. */
+  async #noteFailure(channel: string, error: unknown) {
+    this.#deps.onFailure(channel, error);
+    try {
+      await this.#hearing.failed(channel, error);
+    } catch (failed) {
+      this.#deps.onFailure(channel, failed);
+    }
   }
 
   async #renew(channel: Channel, lost: AbortController) {
@@ -110,10 +139,6 @@ export class Listeners {
 }
 
 /** Waits for this time, or until aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => resolve(clearTimeout(timer)), { once: true });
-  });
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined); // aborted
 }

@@ -65,6 +65,16 @@ test("with the first attempt after ten minutes the same person is told through a
   expect(working.calls).toEqual(["send"]);
 });
 
+test("ten minutes are ten minutes, however rarely a message is tried by then", async () => {
+  const { working, scene } = aScene(100, { person: "ada" });
+  await scene.ask({ notify: [{ channel: "failing" }], timeout: "200h" });
+  await scene.pass(0);
+  await passMinutes(scene, 9);
+  expect(working.calls).toEqual([]);
+  await passMinutes(scene, 1);
+  expect(working.only.text).toContain("askd cannot send to failing");
+});
+
 test("a channel of somebody else is not told, and a shared one neither", async () => {
   for (const person of ["lena", undefined]) {
     const { working, scene } = aScene(100, { person });

@@ -1,9 +1,9 @@
-import { type ChannelState, type DeliveryStatus, deliveryStatus } from "../../core/channel/delivery-status.ts";
+import { type ChannelState, type DeliveryStatus, withDigest } from "../../core/channel/delivery-status.ts";
 import { parseDelivery } from "../../core/channel/delivery.ts";
 import { isReachable } from "../../core/channel/target.ts";
 import { parsePerson } from "../../core/people/person.ts";
-import type { Event } from "../../core/trail/event.ts";
-import type { QuestionId } from "../../core/id.ts";
+import type { EventType } from "../../core/trail/event.ts";
+import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReachEngine } from "../engine.ts";
@@ -13,11 +13,12 @@ import { listOutages } from "./outage.ts";
 /** How far back the trail is searched for what a channel last did. */
 const SEARCHED = 500;
 const MOST_JOBS = 1_000;
+const NOTIFIED: ReadonlySet<EventType> = new Set(["question.notified", "run.notified"]);
 
 type ReadStore = Pick<Store, "listEntries" | "readTrailPage" | "listJobs" | "readEntries" | "findEntry">;
 
 /** Deliveries and channels, as far as people may see them. */
-export class Reach implements Omit<ReachEngine, "reportPresence"> {
+export class Reach implements Omit<ReachEngine, "reportPresence" | "listAttention" | "previewMessages"> {
   readonly #store: ReadStore;
   readonly #rules: Pick<Rules, "reach">;
 
@@ -26,8 +27,24 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
     this.#rules = rules;
   }
 
-  async listDeliveries(id: QuestionId): Promise<DeliveryStatus[]> {
-    return (await this.#store.listEntries("delivery", id)).map((entry) => deliveryStatus(parseDelivery(entry)));
+  listDeliveries(id: QuestionId): Promise<DeliveryStatus[]> {
+    return this.#listOf(id);
+  }
+
+  listRunDeliveries(id: RunId): Promise<DeliveryStatus[]> {
+    return this.#listOf(id);
+  }
+
+  async #listOf(parent: QuestionId | RunId) {
+    const deliveries = (await this.#store.listEntries("delivery", parent)).map(parseDelivery);
+    const ids = deliveries.flatMap(({ digest }) => digest ?? []);
+    const digests = ids.length === 0 ? [] : (await this.#store.readEntries("digest", ids)).map(parseDelivery);
+    return deliveries.map((each) =>
+      withDigest(
+        each,
+        digests.find(({ id }) => id === each.digest),
+      ),
+    );
   }
 
   async listChannels(): Promise<ChannelState[]> {
@@ -40,7 +57,7 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
     const people = hasPersonal ? (await this.#store.listEntries("person")).map(parsePerson) : [];
     return Promise.all(
       this.#rules.reach.map(async ({ name, isPersonal }) => {
-        const sent = events.find((event) => event.type === "question.notified" && isOf(event, name));
+        const sent = events.find(({ type, detail }) => NOTIFIED.has(type) && detail?.["channel"] === name);
         const outage = outages.find(({ channel }) => channel === name);
         const listener = await readListener(this.#store, name);
         return {
@@ -54,8 +71,4 @@ export class Reach implements Omit<ReachEngine, "reportPresence"> {
       }),
     );
   }
-}
-
-function isOf({ detail }: Event, channel: string) {
-  return detail?.["channel"] === channel;
 }

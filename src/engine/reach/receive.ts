@@ -1,29 +1,35 @@
+import { setTimeout } from "node:timers/promises";
 import { announceAgain } from "../../core/channel/announce.ts";
-import { findAddress } from "../../core/channel/target.ts";
-import type { Channel, MessageFailure, PairingRequest, Reply } from "../../core/channel/channel.ts";
+import { findAddress, withBounce } from "../../core/channel/target.ts";
+import type { Channel, MessageFailure, OpenChannel, Reply } from "../../core/channel/channel.ts";
 import {
   type Delivery,
+  SENDING_MS,
+  deliverJob,
   deliveryEntry,
-  deliveryId,
   parseDelivery,
   rememberReply,
   returnDelivery,
 } from "../../core/channel/delivery.ts";
-import { questionMessage, sayHowToReply, sayOnlyDenied } from "../../core/channel/message.ts";
+import { digestKey } from "../../core/channel/news-message.ts";
+import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
+import { questionMessage, sayHowToReply } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
-import { readPress, readReply } from "../../core/channel/reply.ts";
+import { type ReplyAct, readCommand, namesOption, readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { later } from "../../core/instant.ts";
-import { type Actor, SYSTEM, weakerStrength } from "../../core/people/actor.ts";
-import type { Person } from "../../core/people/person.ts";
-import { type AnswerInput } from "../../core/answer/answer-input.ts";
-import { matchAnswer } from "../../core/answer/match.ts";
+import type { QuestionId } from "../../core/id.ts";
+import { SECOND_MS, later } from "../../core/instant.ts";
+import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import { withoutDirectory } from "../../core/people/directory.ts";
+import { type Person, changePerson } from "../../core/people/person.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
+import { findMatch } from "../../core/answer/match.ts";
 import { isDenial } from "../../core/question/approval.ts";
 import { isPending } from "../../core/question/question.ts";
+import { readShownCode } from "../../core/question/risk.ts";
 import { Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { redactor } from "../../core/secret/redact.ts";
 import type { Language } from "../../core/text/language.ts";
-import { unchangedEvent } from "../../core/trail/event.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Store } from "../../store/store.ts";
@@ -31,8 +37,16 @@ import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
 import { sayWhy } from "../jobs/job-retry.ts";
 import type { People } from "../people/people.ts";
-import { listPending } from "./show-again.ts";
+import { findByAccount, findDelivery } from "./find-delivery.ts";
+import { readSubject } from "./message-subject.ts";
+import { tellElsewhere } from "./outage.ts";
+import { findAtPlace, sayWhich } from "./reply-place.ts";
+import { findSender } from "./reply-sender.ts";
+import { listOpenDeliveries } from "./show-again.ts";
 
+/** An attempt whose process died is made again after `SENDING_MS`, and finds the message that is there. */
+const ATTEMPT_WAIT_MS = SENDING_MS + 15 * SECOND_MS;
+const ATTEMPT_LOOK_MS = 100;
 /** How many replies to one message are responded to; whoever needs more is not a person. */
 const MOST_RESPONSES = 5;
 /** Refusals that another attempt in the same place can get around. */
@@ -49,7 +63,7 @@ const HELPED: ReadonlySet<RefusalCode> = new Set([
 export interface ReceiveDeps {
   store: Store;
   decider: Decider;
-  questions: Pick<QuestionEngine, "answer" | "claim" | "snooze">;
+  questions: Pick<QuestionEngine, "answer" | "claim" | "snooze" | "undo">;
   people: Pick<People, "pairTelegram">;
 }
 
@@ -62,27 +76,171 @@ interface Taken {
 }
 
 /**
+ * Applies replies that a channel brought together. A person may reply before the commit that records which message is
+ * which: a reply to a message that is not known, or at a place, waits for the attempts that are under way.
+ */
+export async function receiveReplies(deps: ReceiveDeps, channel: Channel, replies: readonly Reply[]): Promise<void> {
+  for (const reply of replies) {
+    if (!(await isToBeRecorded(deps, channel, reply))) continue;
+    await waitForAttempts(deps, channel);
+    break;
+  }
+  for (const reply of replies) await receiveReply(deps, channel, reply);
+}
+
+async function isToBeRecorded(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<boolean> {
+  if (reply.token !== undefined || reply.question !== undefined) return false;
+  return reply.place !== undefined || !(await findDelivery(deps, channel, reply));
+}
+
+/** Waits until every message that a reply may be about is recorded; a process that died is given up for after a time. */
+async function waitForAttempts({ store }: ReceiveDeps, { name }: Channel): Promise<void> {
+  const end = performance.now() + ATTEMPT_WAIT_MS;
+  while (performance.now() < end) {
+    const open = await listOpenDeliveries(store, name);
+    // A service that could not be reached may have taken the message, but the next attempt can be an hour away.
+    const isUnderWay = open.some(
+      ({ outside, sending, failure }) => outside === undefined && sending !== undefined && failure === undefined,
+    );
+    if (!isUnderWay) return;
+    await setTimeout(ATTEMPT_LOOK_MS);
+  }
+}
+
+/**
  * Applies a reply from a channel, once however often it comes, and responds where it was given. A reply that belongs to
  * no message of ours changes nothing.
  */
 export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<void> {
-  const delivery = await findDelivery(deps.store, channel, reply);
-  if (!delivery || delivery.handled.includes(reply.key)) return;
+  const isPlaced = reply.place !== undefined;
+  const found = isPlaced ? await findAtPlace(deps, channel, reply) : [await findDelivery(deps, channel, reply)];
+  const [delivery, ...others] = found;
+  if (!delivery) return isPlaced ? undefined : tellUnknown(deps, channel, reply);
+  if (delivery.handled.includes(reply.key)) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
-  if (!by) return;
+  if (!by) return tellStranger(deps, channel, delivery, reply);
+  // Nobody has to answer news; without a question there is nothing that a reply could change.
+  const { questionId } = delivery;
+  if (delivery.covers) return bringFromDigest(deps, channel, { ...delivery, covers: delivery.covers }, reply);
+  if (questionId === undefined) return respondToNews(deps, channel, delivery, reply);
   // The act comes first and is keyed: after a crash the channel brings the reply again, and it counts once.
-  const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
-  const language = languageOf(deps, person);
-  const taken = await takeReply({ ...deps, channel, language }, delivery, reply, by);
-  const isSilent = taken.isLate && delivery.isLateTold === true;
+  const language = languageOf(deps, await deps.decider.findPerson(by.id));
+  if (reply.form !== undefined) return openForm({ ...deps, channel, language }, { ...delivery, questionId }, reply);
+  const taken =
+    others.length > 0
+      ? {
+          text: sayWhich([delivery, ...others.filter((each) => each !== undefined)], language),
+          isNews: true,
+          isLate: false,
+        }
+      : await takeReply({ ...deps, channel, language }, { ...delivery, questionId }, reply, by);
+  if (!taken) return;
+  const isSilent = taken.isLate && (delivery.isLateTold === true || reply.isEdited === true);
   const isOver = delivery.responses >= MOST_RESPONSES;
   const responds = (taken.isNews || reply.expectsResponse === true) && !isSilent && !isOver;
-  await remember(deps, delivery.id, (now) => ({
+  await remember(deps, delivery, (now) => ({
     ...rememberReply(now, reply.key),
     responses: now.responses + (responds && taken.isNews ? 1 : 0),
     isLateTold: now.isLateTold === true || taken.isLate || undefined,
   }));
   if (responds) await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), taken.text);
+  else if (reply.expectsResponse) await channel.acknowledge?.(reply.respondTo);
+}
+
+/** Brings one question of a digest, in a message of its own. */
+async function bringFromDigest(
+  deps: ReceiveDeps,
+  channel: Channel,
+  delivery: Delivery & { covers: string[] },
+  reply: Reply,
+): Promise<void> {
+  const { store, decider } = deps;
+  const person = delivery.person === undefined ? undefined : await decider.findPerson(delivery.person);
+  const language = languageOf(deps, person);
+  const about = await readSubject(delivery, deps);
+  const text = channel.extract?.(reply, about.message(language)) ?? reply.text;
+  const index = delivery.covers.findIndex((_id, each) => digestKey(each) === text.trim().toLowerCase());
+  const id = delivery.covers[index];
+  let isComing = false;
+  if (id !== undefined) {
+    await decider.retry(async () => {
+      const entry = await store.findEntry("delivery", id);
+      const row = entry && parseDelivery(entry);
+      if (row?.state !== "collected") return true;
+      const { questionId } = row;
+      const scheduled = [deliverJob(id, { questionId, runId: undefined }, decider.at(SYSTEM).now)];
+      const committed = await decider.commit({ entries: [deliveryEntry({ ...row, isWanted: true })], scheduled });
+      isComing = committed.ok;
+      return committed.ok ? true : undefined;
+    });
+  }
+  const isOver = delivery.responses >= MOST_RESPONSES;
+  const responds = (id === undefined || reply.expectsResponse === true) && !isOver;
+  await remember(deps, delivery, (now) => ({
+    ...rememberReply(now, reply.key),
+    responses: now.responses + (id === undefined ? 1 : 0),
+  }));
+  const said = tellIn(language, id === undefined ? "digest.which" : isComing ? "digest.coming" : "digest.there");
+  if (responds) await channel.respond?.(await findResponseAddress(decider, delivery, reply), said);
+  else if (reply.expectsResponse) await channel.acknowledge?.(reply.respondTo);
+}
+
+/** Tells the sender that news need no answer, once. */
+async function respondToNews(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply): Promise<void> {
+  await remember(deps, delivery, (now) => ({ ...rememberReply(now, reply.key), isLateTold: true }));
+  if (delivery.isLateTold) return;
+  const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
+  const text = tellIn(languageOf(deps, person), "needless");
+  await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), text);
+}
+
+/** Responds to a command that names no question of this channel. */
+async function tellUnknown(deps: ReceiveDeps, channel: Channel, { question, from, respondTo }: Reply) {
+  if (question === undefined) return;
+  const language = languageOf(deps, await findByAccount(deps.decider, channel, from));
+  await channel.respond?.(respondTo, tellIn(language, "unknown", { id: makeVisible(question) }));
+}
+
+/** Tells somebody who may not answer a message that everybody there can see; a discussion below it is not disturbed. */
+async function tellStranger(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply) {
+  if (channel.mayAnswer) return tellWithoutRights(deps, channel, delivery, reply);
+  const { from: account } = reply;
+  if (delivery.person !== undefined || account === undefined) return;
+  const isAct = reply.token !== undefined || reply.question !== undefined;
+  const responds = delivery.responses < (isAct ? MOST_RESPONSES : 1);
+  await remember(deps, delivery, (now) => ({
+    ...rememberReply(now, reply.key),
+    responses: now.responses + (responds ? 1 : 0),
+  }));
+  const text = tellIn(languageOf(deps, undefined), "stranger", { channel: channel.name, account });
+  if (responds) await channel.respond?.(reply.respondTo, text);
+}
+
+/** Tells the first person who tries to answer and may not; whoever only talks is left alone. */
+async function tellWithoutRights(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply) {
+  const { questionId, isStrangerTold } = delivery;
+  if (questionId === undefined || isStrangerTold) return;
+  const read = await deps.decider.rows.read(questionId);
+  const language = languageOf(deps, undefined);
+  const isMeant = reply.place === undefined || reply.question !== undefined || namesOption(read.content, reply.text);
+  if (!isMeant || !isPending(read.question)) return;
+  await remember(deps, delivery, (now) => ({ ...rememberReply(now, reply.key), isStrangerTold: true }));
+  await channel.respond?.(
+    reply.respondTo,
+    tellIn(language, reply.from === undefined ? "anonymous" : "stranger.rights"),
+  );
+}
+
+/** Opens the form that a person asks for, with the question as it is now. */
+async function openForm(
+  { decider, channel, language }: ReplyDeps,
+  { questionId, token }: Delivery & { questionId: QuestionId },
+  reply: Reply,
+) {
+  const message = questionMessage(await decider.rows.read(questionId), token, decider.at(SYSTEM).rules, language);
+  const opened = message.isOpen ? await channel.openForm?.(reply, message) : undefined;
+  if (opened?.ok) return;
+  await channel.respond?.(reply.respondTo, message.outcome ?? tellIn(language, "form.late"));
 }
 
 /** Where a response goes: a reply that does not say it came from the address that the message went to. */
@@ -91,103 +249,75 @@ async function findResponseAddress(decider: Decider, { person, channel }: Delive
   return (known && findAddress(known, channel)) ?? respondTo;
 }
 
-/** Pairs an account with the person that its code was made for, and sends there what waits already. */
-export async function receivePairing(deps: ReceiveDeps, channel: Channel, request: PairingRequest): Promise<void> {
-  try {
-    const person = await deps.people.pairTelegram(request.code, request.from);
-    await channel.respond?.(request.respondTo, tellIn(languageOf(deps, person), "paired", { name: person.id }));
-    await announcePending(deps);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    // The process may have died after pairing: then the request comes again, with a code that is used up.
-    const isPaired = (await deps.decider.readPeople()).some((each) => findAddress(each, channel.name) === request.from);
-    if (isPaired) await announcePending(deps);
-    await channel.respond?.(request.respondTo, `${error.message}. Get a new one with: askd setup telegram`);
-  }
-}
-
-function languageOf({ decider }: ReceiveDeps, person: Person | undefined): Language {
+/** The language of a person, or of those who chose none. */
+export function languageOf({ decider }: ReceiveDeps, person: Person | undefined): Language {
   return person?.language ?? decider.at(SYSTEM).rules.language;
 }
 
-/** People who can be reached from now on also get the questions that wait. */
-async function announcePending({ store, decider }: ReceiveDeps) {
-  const people = await decider.readPeople();
-  for await (const { id } of listPending(store)) {
-    await decider.changeQuestion(id, SYSTEM, ({ question }, at) => announceAgain(question, at, people));
-  }
-}
-
-/** Records that a message came back: nobody has it, and its recipient has to be told elsewhere. */
-export async function receiveFailure(deps: ReceiveDeps, channel: Channel, failure: MessageFailure): Promise<void> {
-  const { store, decider } = deps;
-  await decider.retry(async () => {
-    const found = await findDelivery(store, channel, { token: failure.token, outside: undefined });
-    if (!found || found.state === "failed") return true;
-    const at = decider.at(SYSTEM);
-    const { question } = await decider.rows.read(found.questionId);
-    const why = sayWhy(failure.why);
-    const detail = { channel: found.channel, person: found.person, why };
-    const committed = await decider.commit({
-      entries: [deliveryEntry(returnDelivery(found, why, at.now))],
-      events: [unchangedEvent("delivery_failed", question, at, detail)],
-    });
-    return committed.ok ? true : undefined;
-  });
-}
-
-async function findDelivery(
-  store: Store,
+/**
+ * Records that a message came back: nobody has it. The address of its recipient is not used any more, and they are told
+ * elsewhere: of that, and of the question itself.
+ */
+export async function receiveFailure(
+  deps: ReceiveDeps & { openChannel: OpenChannel },
   channel: Channel,
-  { token, outside }: Pick<Reply, "token" | "outside">,
-): Promise<Delivery | undefined> {
-  const id = token === undefined ? await findByMessage(store, channel, outside) : deliveryId(token);
-  const entry = id === undefined ? undefined : await store.findEntry("delivery", id);
-  const delivery = entry && parseDelivery(entry);
-  return delivery?.channel === channel.name ? delivery : undefined;
-}
-
-async function findByMessage(store: Store, channel: Channel, outside: string | undefined) {
-  const entry = outside === undefined ? undefined : await store.findEntry("outside", `${channel.name}:${outside}`);
-  const id = entry?.body["delivery"];
-  return typeof id === "string" ? id : undefined;
-}
-
-/** The person who replied: where a reply names its account, only the account that the message went to counts. */
-async function findSender(
-  decider: Decider,
-  { name, strength }: Channel,
-  { person }: Delivery,
-  { from, strength: proven }: Reply,
-): Promise<Actor | undefined> {
-  if (strength === undefined) return undefined;
-  const claimed = proven ?? strength;
-  const by: Actor = { scope: "human", id: person ?? name, channel: name, strength: claimed };
-  if (person === undefined) {
-    // A message to a shared address may be answered by all who have it; it proves nobody.
-    const mayAnswer = strength !== "person" || proven !== undefined;
-    return mayAnswer ? { ...by, strength: weakerStrength(claimed, "bearer") } : undefined;
-  }
-  if (from === undefined) return strength === "person" ? undefined : by;
-  const known = await decider.findPerson(person);
-  return known && findAddress(known, name) === from ? by : undefined;
+  failure: MessageFailure,
+): Promise<void> {
+  const { decider } = deps;
+  const why = sayWhy(failure.why);
+  const returned = await decider.retry(async () => {
+    const found = await findDelivery(deps, channel, { token: failure.token, from: undefined });
+    if (!found || found.state === "failed") return { delivery: undefined };
+    const at = decider.at(SYSTEM);
+    const { events } = await readSubject(found, deps);
+    const person = found.person === undefined ? undefined : await decider.findPerson(found.person);
+    const marked = person && withBounce(person, why, at.now);
+    const marking =
+      marked && marked !== person ? changePerson(person, withoutDirectory(marked, at.rules.directory), at) : {};
+    const committed = await decider.commit({
+      entries: [deliveryEntry(returnDelivery(found, why, at.now)), ...(marking.entries ?? [])],
+      events: [
+        ...events("delivery_failed", { channel: found.channel, person: found.person, why }),
+        ...(marking.events ?? []),
+      ],
+    });
+    return committed.ok ? { delivery: found, person } : undefined;
+  });
+  const { delivery, person } = returned;
+  if (!delivery || !person) return;
+  const { questionId, channel: name } = delivery;
+  const text = tellIn(languageOf(deps, person), "bounced", { why, name: person.id });
+  await tellElsewhere({ channel: name, person: person.id }, text, deps);
+  if (questionId === undefined) return;
+  const people = await decider.readPeople();
+  await decider.changeQuestion(questionId, SYSTEM, ({ question }, at) => announceAgain(question, at, people));
 }
 
 /** A reply is handled in the channel that brought it and in the language of its sender. */
 type ReplyDeps = ReceiveDeps & { channel: Channel; language: Language };
 
-async function takeReply(deps: ReplyDeps, delivery: Delivery, reply: Reply, by: Actor): Promise<Taken> {
+async function takeReply(
+  deps: ReplyDeps,
+  delivery: Delivery & { questionId: QuestionId },
+  reply: Reply,
+  by: Actor,
+): Promise<Taken | undefined> {
   const { questionId: id } = delivery;
   const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
   const { language } = deps;
   const said = questionMessage(read, delivery.token, deps.decider.at(by).rules, language);
-  const text = deps.channel.extract?.(reply, said) ?? reply.text;
   try {
+    const text = deps.channel.extract ? deps.channel.extract(reply, said) : reply.text;
+    if (text === undefined) return undefined;
     // In a mail a token only says which message it answers.
     const isPress = reply.token !== undefined && deps.channel.extract === undefined;
-    const act = isPress ? readPress(read.content, text) : readReply(read.content, text);
+    const { text: words, hasCode } = readShownCode(id, text);
+    const act = readAct({ ...reply, text: words }, read, isPress);
     switch (act.do) {
+      case "undo":
+        await deps.questions.undo(id, by, { key });
+        return { text: tellIn(language, "undone"), isNews: false, isLate: false };
       case "claim":
         await deps.questions.claim(id, by, { key });
         return { text: tellIn(language, "claimed"), isNews: false, isLate: false };
@@ -195,13 +325,27 @@ async function takeReply(deps: ReplyDeps, delivery: Delivery, reply: Reply, by: 
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
         return { text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }), isNews: true, isLate: false };
       default:
-        requireShown(deps, read, act.input);
-        return sayTaken(await deps.questions.answer(id, { ...act.input, key }, by), language);
+        if (!hasCode) requireShown(deps, read, act.input);
+        return sayTaken(
+          await deps.questions.answer(id, { ...act.input, key, undoMs: undoWindow(deps, by) }, by),
+          language,
+        );
     }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return explain(error, read, deps);
+    return await explain(error, read, deps);
   }
+}
+
+function readAct({ items, question, text }: Reply, { content }: QuestionSnapshot, isPress: boolean): ReplyAct {
+  if (items !== undefined) return { do: "answer", input: AnswerInput.parse({ items }) };
+  if (question !== undefined) return readCommand(content, text);
+  return isPress ? readPress(content, text) : readReply(content, text);
+}
+
+/** How long an answer from a channel can be taken back there. */
+function undoWindow({ channel, decider }: ReplyDeps, by: Actor): number {
+  return channel.name === "slack" ? decider.at(by).rules.undoMs.slack : 0;
 }
 
 /** Refuses to allow what the message does not wholly show, because it was cut or redacted. */
@@ -209,12 +353,11 @@ function requireShown({ channel, decider, language }: ReplyDeps, read: QuestionS
   const { question, content } = read;
   const { rules } = decider.at(SYSTEM);
   if (!isPending(question) || question.kind !== "approval" || input.outcome !== "answer") return;
-  if (isDenial(content, matchAnswer(content, input, rules.limits))) return;
+  const items = findMatch(content, input, rules.limits);
+  if (items === undefined || isDenial(content, items)) return; // what does not fit is refused by the engine
   const message = questionMessage(read, "", rules, language);
   if (channel.showsAll(message)) return;
-  throw new Refusal("needs_confirmation", "This message does not show everything that it would allow", {
-    hint: sayOnlyDenied(message),
-  });
+  throw new Refusal("needs_confirmation", sayOnlyDenied(message));
 }
 
 function sayTaken({ question }: QuestionSnapshot, language: Language): Taken {
@@ -225,22 +368,31 @@ function sayTaken({ question }: QuestionSnapshot, language: Language): Taken {
 }
 
 /** Tells the truth about a refused reply, and how to answer if that is still possible here. */
-function explain(refusal: Refusal, read: QuestionSnapshot, { decider, language }: ReplyDeps): Taken {
+async function explain(refusal: Refusal, read: QuestionSnapshot, { decider, language }: ReplyDeps): Promise<Taken> {
   const { rules } = decider.at(SYSTEM);
   const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
-  const elsewhere = refusal.code === "needs_person" || refusal.code === "needs_confirmation" ? refusal.hint : undefined;
-  const said = [refusal.message, how ?? elsewhere].filter((part) => part !== undefined).join(". ");
+  const elsewhere = refusal.code === "needs_person" ? refusal.hint : undefined;
+  // A reply needs a confirmation only where its message does not show enough, and that is said in the reader's language.
+  const what = refusal.code === "needs_confirmation" ? refusal.message : await sayInLanguage(refusal, language);
+  const said = [what, how ?? elsewhere].filter((part) => part !== undefined).join(/[.!?…]$/.test(what) ? " " : ". ");
   const isLate = refusal.code === "not_pending";
   return { text: makeVisible(redactor([], rules.redact)(said)), isNews: true, isLate };
 }
 
+/** A refusal in the language of its reader; English is what it says itself. */
+async function sayInLanguage(refusal: Refusal, language: Language): Promise<string> {
+  if (language === "en") return refusal.message;
+  const { sayRefusal } = await import("../../core/text/refusal-sentence.ts");
+  return sayRefusal({ language, span: formatDuration, status: (name) => name }, refusal);
+}
+
 async function remember(
   { decider, store }: ReceiveDeps,
-  id: string,
+  { id, covers }: Delivery,
   change: (now: Delivery) => Delivery,
 ): Promise<void> {
   await decider.retry(async () => {
-    const entry = await store.findEntry("delivery", id);
+    const entry = await store.findEntry(covers ? "digest" : "delivery", id);
     if (!entry) return true;
     const committed = await decider.commit({ entries: [deliveryEntry(change(parseDelivery(entry)))] });
     return committed.ok ? true : undefined;

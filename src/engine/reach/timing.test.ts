@@ -15,6 +15,21 @@ function aScene(over: Partial<Rules> = {}) {
   return { board, scene: new Scene({ rules: { reach: REACH, ...over }, openChannel: board.open }) };
 }
 
+test("after an escalation reminders count from there, for those who have the question now", async () => {
+  const { board, scene } = aScene();
+  const steps = [{ after: "10h", to: ["ada"] }];
+  await scene.ask({ timeout: "10h", on_timeout: { do: "escalate", steps } });
+  await scene.pass(0);
+  const at: number[] = [];
+  for (let hour = 1; hour < 20; hour += 1) {
+    const before = board.reminders.length;
+    await scene.pass(HOUR_MS);
+    if (board.reminders.length > before) at.push(hour);
+  }
+  // Five and nine hours after the ask, with the escalation, and five and nine hours after that.
+  expect(at).toEqual([5, 9, 10, 15, 19]);
+});
+
 describe("quiet hours", () => {
   test.each([
     ["in general", { general: NOON_UTC, people: {} }],

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => at.stop());
 
 let keys = 0;
-function engineWith(token: string, over: { url?: string; fetch?: typeof fetch } = {}): Engine {
+function engineWith(token: string, over: { url?: string; fetch?: typeof fetch; longestReplyMs?: number } = {}): Engine {
   return createRemoteEngine({ url: at.url, tokenFor: () => token, newKey: () => `key-${(keys += 1)}`, ...over });
 }
 
@@ -45,6 +45,16 @@ test("waiting survives restarts of the server", async () => {
   await at.restart();
   await at.scene.engine.answer(question.id, said("1"), ADA);
   expect((await waiting).question.status).toBe("answered");
+});
+
+test("a reply that never ends is given up for, and the change counts once", async () => {
+  const { question } = await at.scene.ask();
+  const never = () => Promise.resolve(new Response(new ReadableStream()));
+  const engine = engineWith(await at.token(), { fetch: losing(never), longestReplyMs: 200 });
+  const answered = await engine.answer(question.id, said("1"), ADA);
+  expect(answered.question.status).toBe("answered");
+  const chain = await at.scene.engine.readChain(question.runId);
+  expect(chain.filter(({ event }) => event.type === "question.answered")).toHaveLength(1);
 });
 
 test("what the server refuses is refused here in the same words", async () => {

@@ -11,6 +11,8 @@ const TRIES = 4;
 /** For how long, where somebody waits for an outcome: a server that restarts is away for a moment. */
 const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
 const FIRST_PAUSE_MS = 100;
+/** The server replies within 25 s, also to whoever waits, and its store within 15 s. */
+const LONGEST_REPLY_MS = 45 * SECOND_MS;
 const LONGEST_PAUSE_MS = SECOND_MS;
 
 export interface CallerDeps {
@@ -21,6 +23,7 @@ export interface CallerDeps {
   newKey: () => string;
   fetch?: typeof fetch;
   patience?: Patience;
+  longestReplyMs?: number;
 }
 
 /** Rides out a restart of the server, for somebody who waits for what it will say. */
@@ -105,13 +108,25 @@ export class RemoteCaller {
   }
 
   async #try(address: string, request: RequestInit): Promise<Received | Absence> {
+    const { longestReplyMs = LONGEST_REPLY_MS } = this.#deps;
+    // Node's fetch can lose a server that is killed during its reply without ever saying so.
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<Absence>((resolve) => {
+      timer = setTimeout(() => resolve(absenceAfter(new Error("The server said nothing"))), longestReplyMs);
+    });
     try {
-      const response = await (this.#deps.fetch ?? fetch)(address, request);
-      const text = await response.text();
-      return absenceIn(response, text) ?? { response, text };
+      return await Promise.race([this.#fetch(address, request), silence]);
     } catch (cause) {
       return absenceAfter(cause);
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  async #fetch(address: string, request: RequestInit): Promise<Received | Absence> {
+    const response = await (this.#deps.fetch ?? fetch)(address, request);
+    const text = await response.text();
+    return absenceIn(response, text) ?? { response, text };
   }
 
   #isPatient({ isPatient = false }: CallOptions<Verb>) {

@@ -1,5 +1,5 @@
 import type { Actor } from "../../core/people/actor.ts";
-import type { AnswerInput } from "../../core/answer/answer-input.ts";
+import { type AnswerInput, plainAnswerInput } from "../../core/answer/answer-input.ts";
 import { toRequest } from "../../core/api/argument.ts";
 import { type RunBody, askBody, seenBody } from "../../core/api/ask-body.ts";
 import type { Route } from "../../core/api/route.ts";
@@ -9,7 +9,7 @@ import type { AskInput } from "../../core/question/ask-input.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import type { IdempotentChange } from "../../core/trail/idempotency.ts";
-import type { Away, Person } from "../../core/people/person.ts";
+import type { Away, Person, Preferences } from "../../core/people/person.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { StatsQuery } from "../../core/stats/stats.ts";
@@ -99,9 +99,11 @@ class RemoteVerbs implements WrittenVerbs {
     return this.#caller.call("answer", { params: { id }, ...answerBody(input), by, ...this.#once(input) });
   }
 
-  /** The server that refuses also records it. */
-  refuse() {
-    return Promise.resolve();
+  /** Sends a reply without words, which answers nothing: the server refuses it, and records who tried. */
+  async refuse(id: QuestionId, _tried: string, by: Actor) {
+    await this.answer(id, plainAnswerInput(""), by).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    });
   }
 
   async preview(id: QuestionId, input: AnswerInput, by: Actor) {
@@ -149,6 +151,10 @@ class RemoteVerbs implements WrittenVerbs {
 
   putPerson({ id, version: _version, removed: _removed, ...body }: Person, by: Actor) {
     return this.#caller.call("putPerson", { params: { id }, body, by });
+  }
+
+  setPreferences(id: string, preferences: Preferences, by: Actor) {
+    return this.#caller.call("setPreferences", { params: { id }, body: preferences, by });
   }
 
   setAway(id: string, away: Away | undefined, by: Actor) {
@@ -237,6 +243,11 @@ class RemoteVerbs implements WrittenVerbs {
   async findTroubles() {
     const found = orNothing("not_permitted", this.#caller.call("findTroubles", {}));
     return (await orNothing("not_found", found)) ?? NO_TROUBLES;
+  }
+
+  /** The server reports them with its troubles. */
+  listUnreadable() {
+    return [];
   }
 
   async now() {

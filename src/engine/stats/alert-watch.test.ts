@@ -1,15 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { ADA } from "../../../test/builders.ts";
+import { overriding } from "../../../test/proof/overriding.ts";
 import { Scene, pendingOf, said } from "../../../test/scene.ts";
+import { engineOn } from "../../app.ts";
+import { epochMs } from "../../core/instant.ts";
 import { AlertWatch } from "./alert-watch.ts";
 
 const HOUR = 3_600_000;
-const RULES = { alerts: { pendingQuestions: 2, timeoutRate: 0.3, windowMs: 24 * HOUR } };
+const RULES = { alerts: { pendingQuestions: 2, timeoutRate: 0.3, windowMs: 24 * HOUR, to: [] } };
 
 function watch(scene: Scene, told: string[] = []): AlertWatch {
   return new AlertWatch({
     store: scene.store,
     rules: scene.rules,
+    ids: { deliveryToken: () => `token-${Math.random()}` },
     onAlert: (name, value) => void told.push(`${name} ${value}`),
     onFailure: (error) => {
       throw error;
@@ -47,7 +51,36 @@ describe("questions that pile up", () => {
     expect(await watching.list()).toEqual([
       { name: "pending", value: 1 },
       { name: "timeout_rate", value: 0 },
+      { name: "failing_jobs", value: 0 },
+      { name: "silent_machine", value: 0 },
     ]);
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("are watched by every worker, and of two on one store one reports them", async () => {
+    const scene = new Scene({ rules: RULES });
+    for (const question of ["One?", "Two?", "Three?"]) await ask(scene, question);
+    const looks: string[] = [];
+    const told: string[] = [];
+    const workers = ["one", "two"].map((name) => {
+      const store = overriding(scene.store, {
+        close: () => Promise.resolve(),
+        listRuns: (filter) => {
+          if (filter.statuses?.includes("queued")) looks.push(name); // the last thing that a watch looks at
+          return scene.store.listRuns(filter);
+        },
+      });
+      const alerts = {
+        onAlert: (alert: string, value: number) => void told.push(`${alert} ${value}`),
+        onFailure: (error: unknown) => void told.push(String(error)),
+      };
+      return engineOn(store, { rules: scene.rules, nowMs: () => epochMs(scene.now), alerts });
+    });
+    for (const worker of workers) void worker.work();
+    await expect.poll(() => new Set(looks).size).toBe(2);
+    for (const worker of workers) await worker.stop();
+    expect(told).toEqual(["pending 3"]);
+    expect(await alerts(scene)).toMatchObject([{ type: "alert.pending", detail: { value: 3 } }]);
     expect((await scene.engine.verify()).problems).toEqual([]);
   });
 

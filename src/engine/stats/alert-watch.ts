@@ -1,6 +1,13 @@
-import { ALERTS, type AlertName, type AlertRead, isRaised, watchAlert } from "../../core/stats/alert.ts";
+import { type TokenSource, tellOfRun } from "../../core/channel/announce.ts";
+import { alertTargets } from "../../core/channel/target.ts";
+import type { Changes } from "../../core/changes.ts";
+import { withDirectory } from "../../core/people/directory.ts";
+import { parsePerson } from "../../core/people/person.ts";
+import { findAwayMachine } from "../../core/run/machine.ts";
+import { type AlertName, type AlertRead, WATCHED, alertNotice, isRaised, watchAlert } from "../../core/stats/alert.ts";
 import type { Event, KeptEvent } from "../../core/trail/event.ts";
-import { type Instant, MINUTE_MS, SECOND_MS, epochMs } from "../../core/instant.ts";
+import { type Instant, MINUTE_MS, SECOND_MS, epochMs, msBetween } from "../../core/instant.ts";
+import { listMachines } from "../machines.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Store } from "../../store/store.ts";
@@ -12,6 +19,11 @@ const PAGE = 500;
 const BUCKETS = 1_440;
 /** How far back a watch that starts looks, in questions of each kind. */
 const REMEMBERED = 1_000;
+const MOST_LOOKED_AT = 100;
+/** Attempts of a job before people hear of it; an attempt or two fail without any harm. */
+const LEAST_TRIES = 5;
+/** How long a machine may be silent before people hear of it: it may just have been restarted. */
+const SILENT_MS = 10 * MINUTE_MS;
 const MATTERS: ReadonlySet<string> = new Set([
   "question.asked",
   "question.answered",
@@ -22,6 +34,7 @@ const MATTERS: ReadonlySet<string> = new Set([
 export interface AlertWatchDeps {
   store: Store;
   rules: Rules;
+  ids: TokenSource;
   /** Reports an alert that this process recorded first. */
   onAlert(name: AlertName, value: number): void;
   onFailure(error: unknown): void;
@@ -73,8 +86,8 @@ export class AlertWatch {
 
   /** The alerts as gauges: 1 for one that was reported and is not over. */
   async list(): Promise<Array<{ name: AlertName; value: 0 | 1 }>> {
-    const entries = await Promise.all(ALERTS.map((name) => this.#deps.store.findEntry("alert", name)));
-    return ALERTS.map((name, index) => ({ name, value: isRaised(entries[index]) ? 1 : 0 }));
+    const entries = await Promise.all(WATCHED.map((name) => this.#deps.store.findEntry("alert", name)));
+    return WATCHED.map((name, index) => ({ name, value: isRaised(entries[index]) ? 1 : 0 }));
   }
 
   #want() {
@@ -106,7 +119,7 @@ export class AlertWatch {
   }
 
   async #lookAtAll() {
-    for (const name of ALERTS) {
+    for (const name of WATCHED) {
       for (let tries = 0; tries < TRIES && !(await this.#lookAt(name)); tries += 1);
     }
   }
@@ -117,12 +130,58 @@ export class AlertWatch {
     // The entry comes first: a value that was read before it may be older than what another process has reported.
     const entry = await store.findEntry("alert", name);
     const now = await store.now();
-    const measured = name === "pending" ? await this.#pending() : await this.#timeouts(now);
-    const changes = watchAlert({ name, entry, ...measured }, { now, rules });
+    const measured = await this.#measure(name, now);
+    const read = { name, entry, ...measured };
+    const changes = watchAlert(read, { now, rules });
     if (!changes.entries) return true;
-    const committed = await store.commit(changes);
+    const committed = await store.commit(isRaised(changes.entries[0]) ? await this.#tell(changes, read, now) : changes);
     if (committed.ok && isRaised(changes.entries[0])) onAlert(name, measured.value);
     return committed.ok;
+  }
+
+  #measure(name: AlertName, now: Instant): Promise<Pick<AlertRead, "value" | "cause">> {
+    if (name === "pending") return this.#pending();
+    if (name === "timeout_rate") return this.#timeouts(now);
+    return name === "failing_jobs" ? this.#failingJobs() : this.#silentMachines(now);
+  }
+
+  /** Adds the messages that tell people of an alert, to the run that it is about. */
+  async #tell(changes: Changes, { cause, ...read }: AlertRead, now: Instant): Promise<Changes> {
+    const { store, rules, ids } = this.#deps;
+    const run = cause && rules.reach.length > 0 ? await store.findRun(cause.runId) : undefined;
+    if (!cause || !run) return changes;
+    const people = withDirectory((await store.listEntries("person")).map(parsePerson), rules.directory);
+    const targets = alertTargets(rules.alerts.to, { now, rules, people });
+    const told = tellOfRun(run, alertNotice({ ...read, cause }, now), targets, { now, ids });
+    const entries = [...(changes.entries ?? []), ...told.entries];
+    return { ...changes, runs: [told.run], entries, scheduled: told.scheduled };
+  }
+
+  /** Jobs that fail again and again; a channel that fails is reported through another one. */
+  async #failingJobs(): Promise<Pick<AlertRead, "value" | "cause">> {
+    const jobs = (await this.#deps.store.listFailingJobs(MOST_LOOKED_AT)).filter(
+      ({ kind, tries, runId }) =>
+        kind !== "deliver" && kind !== "mark_issue" && tries >= LEAST_TRIES && runId !== undefined,
+    );
+    const [job] = jobs;
+    const values = job && { kind: job.kind, why: job.failure?.why ?? "" };
+    return { value: jobs.length, cause: job?.runId && { runId: job.runId, values } };
+  }
+
+  /** Runs that wait for a machine which nobody has heard of for a while. */
+  async #silentMachines(now: Instant): Promise<Pick<AlertRead, "value" | "cause">> {
+    const { store } = this.#deps;
+    const statuses = ["queued", "running", "resuming"] as const;
+    const runs = await store.listRuns({ statuses, order: "newest", limit: MOST_LOOKED_AT });
+    const known = runs.length === 0 ? [] : await listMachines(store);
+    const waiting = runs.flatMap((run) => {
+      const away = findAwayMachine(run, { now, known });
+      const isSilent = away && msBetween(away.heardAt ?? run.startedAt ?? run.createdAt, now) > SILENT_MS;
+      return isSilent ? [{ run, away }] : [];
+    });
+    const [first] = waiting;
+    const values = first && { run: `#${first.run.number}`, machine: first.away.name };
+    return { value: waiting.length, cause: first && { runId: first.run.id, values } };
   }
 
   async #pending(): Promise<Pick<AlertRead, "value" | "cause">> {
@@ -131,7 +190,7 @@ export class AlertWatch {
       store.countQuestions("pending"),
       store.listQuestions({ status: "pending", order: "newest", limit: 1 }),
     ]);
-    return { value, cause };
+    return { value, cause: cause && { runId: cause.runId, questionId: cause.id } };
   }
 
   async #timeouts(now: Instant): Promise<Pick<AlertRead, "value" | "cause">> {
@@ -140,7 +199,9 @@ export class AlertWatch {
       const page = await this.#deps.store.readFeed(from, PAGE);
       if (this.#cursor !== from) continue; // they were taken meanwhile
       this.#add(page);
-      if (page.length < PAGE) return { value: this.#window.rate(now), cause: this.#window.last };
+      const { last } = this.#window;
+      const cause = last && { runId: last.runId, questionId: last.id };
+      if (page.length < PAGE) return { value: this.#window.rate(now), cause };
     }
   }
 

@@ -206,7 +206,7 @@ describe("numbers", () => {
   });
 
   test("above their thresholds are said to be", async () => {
-    const scene = new Scene({ rules: { alerts: { pendingQuestions: 1, timeoutRate: 0.4, windowMs: DAY_MS } } });
+    const scene = new Scene({ rules: { alerts: { pendingQuestions: 1, timeoutRate: 0.4, windowMs: DAY_MS, to: [] } } });
     await scene.ask({ timeout: "1h" });
     await scene.pass(2 * HOUR_MS);
     await scene.ask();

@@ -80,7 +80,7 @@ describe("past answers", () => {
 
   test("of an approval are not shown for a question", async () => {
     const scene = new Scene();
-    const approval = await asked(scene, { ...CACHE, kind: "approval" });
+    const approval = await asked(scene, { ...CACHE, options: ["Approve", "Deny"], kind: "approval" });
     await scene.engine.answer(approval, said("1"), ADA);
     expect(await scene.engine.findSimilar(await asked(scene, CACHE), 3)).toEqual([]);
   });

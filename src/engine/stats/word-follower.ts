@@ -1,5 +1,6 @@
 import type { Store } from "../../store/store.ts";
 import { nextTurn } from "../../store/next-turn.ts";
+import type { Archiver } from "../trail/archiver.ts";
 import type { StatsLedger } from "./stats-ledger.ts";
 
 const EVENTS = 200;
@@ -13,11 +14,12 @@ const PATIENCE_MS = 100;
 interface FollowerDeps {
   store: Pick<Store, "indexWords">;
   ledger?: Pick<StatsLedger, "takeIn">;
+  archiver?: Pick<Archiver, "archiveMore">;
 }
 
 /**
- * Takes the words of questions into the index, and closed ones into the statistics, some time after they were asked
- * and answered: an index that every ask had to write would slow all of them down, and nobody looks for what was asked
+ * Takes the words of questions into the index, closed ones into the statistics, and old ones into the archive, some
+ * time after they were asked and answered: an index that every ask had to write would slow all of them down, and nobody looks for what was asked
  * just now.
  */
 export class WordFollower {
@@ -83,7 +85,9 @@ export class WordFollower {
     const nowMs = performance.now();
     const isQuiet = nowMs - this.#changedAtMs >= QUIET_MS;
     if (!isQuiet && nowMs - this.#waitsSinceMs < LONGEST_WAIT_MS) return this.#sleep(QUIET_MS);
-    const isMore = (await this.#deps.store.indexWords(EVENTS)) === EVENTS || (await this.#deps.ledger?.takeIn());
+    const { store, ledger, archiver } = this.#deps;
+    const isMore =
+      (await store.indexWords(EVENTS)) === EVENTS || (await ledger?.takeIn()) || (await archiver?.archiveMore());
     this.#waitsSinceMs = performance.now();
     this.#timer = undefined;
     if (this.#isFollowing && isMore) this.#sleep(isQuiet ? PAUSE_MS : QUIET_MS);

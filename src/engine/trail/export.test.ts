@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { ExportLine } from "../../core/trail/export.ts";
+import { type ExportLine, parseExportLine } from "../../core/trail/export.ts";
 import { STORE_CHAIN } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
+import type { Question } from "../../core/question/question.ts";
 import { openPostgres } from "../../store/postgres/postgres.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Store } from "../../store/store.ts";
@@ -12,7 +13,8 @@ import { ADA, AGENT } from "../../../test/builders.ts";
 import { Board } from "../../../test/channels/board-channel.ts";
 import { createDatabase } from "../../../test/postgres.ts";
 import { Scene, said } from "../../../test/scene.ts";
-import { exportLines } from "./export.ts";
+import { type ExportQuery, exportStore } from "./export.ts";
+import { ensureStoreKey } from "./store-key.ts";
 import { checkExport, importLines } from "./import.ts";
 import { verify } from "./verify.ts";
 
@@ -38,9 +40,9 @@ async function aBusyScene(): Promise<Scene> {
   return scene;
 }
 
-async function exported(store: Store, hasSecrets = true): Promise<string[]> {
+async function exported(store: Store, hasSecrets = true, more: Partial<ExportQuery> = {}): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of exportLines(store, { version: "1.2.3", hasSecrets })) lines.push(JSON.stringify(line));
+  await exportStore(store, { version: "1.2.3", hasSecrets, ...more }, async (text) => void lines.push(text));
   return lines;
 }
 
@@ -144,6 +146,41 @@ describe("an export", () => {
     await store.close();
   });
 
+  test("made while questions are asked and answered is as the store was at one moment, with all timers", async () => {
+    const scene = new Scene();
+    const asked: Question[] = [];
+    for (let count = 0; count < 210; count += 1) asked.push((await scene.ask({ timeout: "2h" })).question); // two pages
+    const lines: string[] = [];
+    await exportStore(scene.store, { version: "1", hasSecrets: true }, async (text, { kind }) => {
+      lines.push(text);
+      if (kind !== "run" || lines.length >= 12) return;
+      await scene.pass(1); // ids are sorted by time
+      await scene.ask({ timeout: "2h" });
+      await scene.engine.answer(asked[209 - lines.length]!.id, said("1"), ADA);
+    });
+    const runs = lines
+      .map((line, index) => parseExportLine(line, index + 1))
+      .flatMap((line) => (line.kind === "run" ? [line] : []));
+    const pending = runs.flatMap(({ questions, jobs }) =>
+      questions.filter(({ status }) => status === "pending").map(({ id }) => jobs.some((job) => job.questionId === id)),
+    );
+    expect(pending).toHaveLength(210);
+    expect(pending).not.toContain(false);
+  });
+
+  test("that lacks timers gets them where it is imported, and they fire", async () => {
+    const lines = (await exported((await aBusyScene()).store)).map((text) => {
+      const line: Record<string, unknown> = JSON.parse(text);
+      return JSON.stringify(line["kind"] === "run" ? { ...line, jobs: [] } : line);
+    });
+    const other = new Scene();
+    await importLines(other.store, each(lines), ADMIN);
+    expect((await other.engine.verify()).problems).toEqual([]);
+    expect(await other.engine.countQuestions("pending")).toBeGreaterThan(0);
+    await other.pass(72 * HOUR_MS);
+    expect(await other.engine.countQuestions("pending")).toBe(0);
+  });
+
   test.each([
     ["an answer", /"values":\["Redis"\]/, '"values":["Memcached"]'],
     ["who answered", /"by":\{"scope":"human","id":"ada"/, '"by":{"scope":"human","id":"lena"'],
@@ -159,13 +196,55 @@ describe("an export", () => {
     await expect(checkExport(each(edited))).rejects.toThrow(/is damaged: line \d+: .*nothing was imported/);
   });
 
+  describe("that is signed", () => {
+    const signed = async () => {
+      const { store } = await aBusyScene();
+      const key = await ensureStoreKey(store, ADMIN);
+      return { store, key, lines: await exported(store, true, { key }) };
+    };
+
+    test("names its key, which the store keeps; the trail tells of it, and imported runs tell whose they were", async () => {
+      const { store, key, lines } = await signed();
+      expect((await ensureStoreKey(store, ADMIN)).name).toBe(key.name);
+      expect((await verify(store)).problems).toEqual([]);
+      expect(await checkExport(each(lines), key.name)).toEqual({ key: key.name });
+      expect(lines.join()).not.toContain((await store.findEntry("key", "export"))!.body["secret"]);
+      const other = new Scene();
+      await importLines(other.store, each(lines), ADMIN, { key: key.name });
+      const [run] = await other.store.listRuns({ order: "oldest", limit: 1 });
+      const { events } = await other.store.readChain(run!.id);
+      expect(events.at(-1)?.event).toMatchObject({ type: "run.imported", detail: { key: key.name } });
+    });
+
+    test.each<[string, (lines: string[]) => string[]]>([
+      ["a person", (lines) => lines.map((line) => line.replace('"groups":["backend"]', '"groups":["admins"]'))],
+      ["a template", (lines) => lines.map((line) => line.replace('"text":"Yes"', '"text":"No"'))],
+      ["the time of it", (lines) => lines.map((line) => line.replace('"version":"1.2.3"', '"version":"1.2.4"'))],
+      ["the priority of a run", (lines) => lines.map((line) => line.replace('"priority":2', '"priority":0'))],
+      ["the order of its lines", ([head, one, two, ...rest]) => [head!, two!, one!, ...rest]],
+    ])("and in which %s was changed is refused", async (_what, change) => {
+      const { lines } = await signed();
+      const edited = change(lines);
+      expect(edited).not.toEqual(lines);
+      await expect(checkExport(each(edited))).rejects.toThrow("was changed after it was signed; nothing was imported");
+    });
+
+    test("by another store, or by none, is refused if a key is expected", async () => {
+      const { key, lines } = await signed();
+      const other = await signed();
+      await expect(checkExport(each(other.lines), key.name)).rejects.toThrow("is signed by another key");
+      const end = { ...(JSON.parse(lines.at(-1)!) as Record<string, unknown>), key: undefined, signature: undefined };
+      const unsigned = [...lines.slice(0, -1), JSON.stringify(end)];
+      expect(await checkExport(each(unsigned))).toEqual({ key: undefined });
+      await expect(checkExport(each(unsigned), key.name)).rejects.toThrow("is not signed");
+    });
+  });
+
   test("of one run has that run alone", async () => {
     const scene = await aBusyScene();
     const [run] = await scene.store.listRuns({ order: "newest", limit: 1 });
-    const kinds: string[] = [];
-    for await (const { kind } of exportLines(scene.store, { version: "1", hasSecrets: false, runId: run!.id })) {
-      kinds.push(kind);
-    }
+    const lines = await exported(scene.store, false, { runId: run!.id });
+    const kinds = lines.map((line) => (JSON.parse(line) as ExportLine).kind);
     expect(kinds).toEqual(["askd.export", "run", "end"]);
   });
 

@@ -1,109 +1,149 @@
-import type { Entry } from "../../core/changes.ts";
-import type { Content } from "../../core/question/content.ts";
-import { EXPORT_FORMAT, type ExportLine, type RunLine, withoutCallbackSecret } from "../../core/trail/export.ts";
-import type { RunId } from "../../core/id.ts";
+import { STORE_CHAIN, type RunId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Job } from "../../core/run/job.ts";
+import { EXPORT_FORMAT, type ExportEnd, type ExportLine, withoutCallbackSecret } from "../../core/trail/export.ts";
+import { ExportSigner } from "../../core/trail/export-signature.ts";
 import { parsePerson } from "../../core/people/person.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Run } from "../../core/run/run.ts";
 import { parseTemplate } from "../../core/answer/template.ts";
+import { type StoredPage, pageName } from "../../store/archive.ts";
+import { parseEntry } from "../../store/row.ts";
+import type { StoredEntry, StoredQuestion, StoredRun, StoreSnapshot } from "../../store/snapshot.ts";
 import type { Store } from "../../store/store.ts";
-import { allQuestions } from "../runs.ts";
+import { ExportedRunReader, tryToRead } from "./export-run.ts";
+import { RowStream } from "./row-stream.ts";
+import type { StoreKey } from "./store-key.ts";
 
 const PAGE = 200;
-const MOST_JOBS = 1_000_000;
-const TRIES = 20;
 
 export interface ExportQuery {
   /** The askd that exports. */
   version: string;
   /** Only runs that were made at that time or later. */
-  since?: Instant;
+  since?: Instant | undefined;
   /** Only this run, without people and templates. */
-  runId?: RunId;
+  runId?: RunId | undefined;
   /** Also what signs callbacks. Tokens are never exported. */
   hasSecrets: boolean;
+  /** Signs the export; without it nobody can tell where it comes from. */
+  key?: StoreKey | undefined;
 }
 
-/** Everything in a store, line by line; each run is read as it was at one moment. */
-export async function* exportLines(store: Store, query: ExportQuery): AsyncGenerator<ExportLine> {
-  yield { kind: "askd.export", format: EXPORT_FORMAT, at: await store.now(), version: query.version };
-  if (query.runId === undefined) {
-    for (const entry of await store.listEntries("person")) yield { kind: "person", person: parsePerson(entry) };
-    for (const entry of await store.listEntries("template")) yield { kind: "template", template: parseTemplate(entry) };
-  }
-  const jobs = await jobsByRun(store);
-  const counts = { runs: 0, questions: 0, events: 0 };
-  for await (const id of runIds(store, query)) {
-    const line = await readRun(store, id, jobs.get(id) ?? []);
-    counts.runs += 1;
-    counts.questions += line.questions.length;
-    counts.events += line.events.length;
-    yield query.hasSecrets ? line : { ...line, run: withoutCallbackSecret(line.run) };
-  }
-  yield { kind: "end", ...counts };
+/** Takes one line after the other, each as the text that is signed. */
+type WriteLine = (text: string, line: ExportLine) => Promise<void>;
+
+/** Exports everything in a store, line by line, as it was at one moment; others may write meanwhile. */
+export async function exportStore(store: Store, query: ExportQuery, write: WriteLine): Promise<ExportEnd> {
+  const at = await store.now();
+  return store.readSnapshot((snapshot) => new Exporter(snapshot, query, write).run(at));
 }
 
-async function* runIds(store: Store, { since, runId }: ExportQuery): AsyncGenerator<RunId> {
-  if (runId !== undefined) {
-    yield runId;
-    return;
+class Exporter {
+  readonly #snapshot: StoreSnapshot;
+  readonly #query: ExportQuery;
+  readonly #write: WriteLine;
+  readonly #signer = new ExportSigner();
+
+  constructor(snapshot: StoreSnapshot, query: ExportQuery, write: WriteLine) {
+    this.#snapshot = snapshot;
+    this.#query = query;
+    this.#write = write;
   }
-  let after: RunId | undefined;
-  for (;;) {
-    const page = await store.listRuns({ order: "oldest", limit: PAGE, ...(after && { after }) });
-    for (const run of page) if (since === undefined || run.createdAt >= since) yield run.id;
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) return;
+
+  async run(at: Instant): Promise<ExportEnd> {
+    const { version, runId, hasSecrets, key } = this.#query;
+    await this.#put({ kind: "askd.export", format: EXPORT_FORMAT, at, version });
+    if (runId === undefined) await this.#putEntries();
+    const counts = { runs: 0, questions: 0, events: 0 };
+    let damaged = 0;
+    const reader = await ExportedRunReader.open(this.#snapshot);
+    for await (const { run, questions } of this.#listRuns()) {
+      const line = await reader.read(run, questions);
+      if (line.kind === "damaged") damaged += 1;
+      else {
+        counts.runs += 1;
+        counts.questions += line.questions.length;
+        counts.events += line.events.length;
+      }
+      await this.#put(line.kind === "damaged" || hasSecrets ? line : { ...line, run: withoutCallbackSecret(line.run) });
+    }
+    for (const page of this.#snapshot.listDamagedPages()) await this.#put(damagedPage(page));
+    const end: ExportEnd = { kind: "end", ...counts, ...(damaged > 0 && { damaged }), ...(key && { key: key.name }) };
+    const signed: ExportEnd = key ? { ...end, signature: key.sign(this.#signer.digestWith(end)) } : end;
+    await this.#put(signed);
+    return signed;
+  }
+
+  async #putEntries() {
+    for await (const entry of this.#listEntries("person")) {
+      const person = tryToRead(() => parsePerson(parseEntry(entry)));
+      await this.#put(person ? { kind: "person", person } : damagedEntry(entry));
+    }
+    for await (const entry of this.#listEntries("template")) {
+      const template = tryToRead(() => parseTemplate(parseEntry(entry)));
+      await this.#put(template ? { kind: "template", template } : damagedEntry(entry));
+    }
+    for await (const entry of this.#listEntries("quarantine")) {
+      const read = tryToRead(() => parseEntry(entry));
+      if (read) await this.#put({ kind: "quarantine", id: read.id, body: read.body });
+    }
+  }
+
+  async *#listEntries(kind: StoredEntry["kind"]): AsyncGenerator<StoredEntry> {
+    for (let after = ""; ;) {
+      const page = await this.#snapshot.listEntries(kind, after, PAGE);
+      yield* page;
+      after = page.at(-1)?.id ?? "";
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** The runs that are asked for, each with its questions. */
+  async *#listRuns(): AsyncGenerator<{ run: StoredRun; questions: StoredQuestion[] }> {
+    const { runId } = this.#query;
+    const from = runId === undefined ? undefined : { runId, key: "" };
+    const questions = new RowStream<StoredQuestion>((after) => this.#snapshot.listQuestions(after ?? from, PAGE));
+    const runs = new RowStream<StoredRun>((after) => this.#readRuns(after));
+    for (let run = await runs.peek(); run !== undefined; run = await runs.peek()) {
+      runs.take();
+      const own: StoredQuestion[] = [];
+      for await (const question of questions.takeUpTo(run.id, (each) => each.runId)) {
+        if (question.runId === run.id) own.push(question);
+      }
+      if (run.id !== STORE_CHAIN && this.#isWanted(run)) yield { run, questions: own };
+    }
+  }
+
+  async #readRuns(after: StoredRun | undefined): Promise<StoredRun[]> {
+    const { runId } = this.#query;
+    if (runId === undefined) return this.#snapshot.listRuns(after?.id ?? "", PAGE);
+    if (after) return [];
+    const found = await this.#snapshot.readRuns([runId]);
+    if (found.length === 0) throw new Refusal("not_found", `There is no run ${runId}`);
+    return found;
+  }
+
+  /** A run whose time cannot be read is always exported. */
+  #isWanted({ body }: StoredRun) {
+    const { since } = this.#query;
+    if (since === undefined) return true;
+    const createdAt = tryToRead(() => (JSON.parse(body) as { createdAt?: string } | null)?.createdAt);
+    return createdAt === undefined || createdAt >= since;
+  }
+
+  async #put(line: ExportLine) {
+    const text = JSON.stringify(line);
+    this.#signer.add(text);
+    await this.#write(text, line);
   }
 }
 
-async function jobsByRun(store: Store) {
-  const jobs = new Map<string, Job[]>();
-  for (const { attempt: _attempt, leaseUntil: _leaseUntil, ...job } of await store.listJobs(MOST_JOBS)) {
-    if (job.runId !== undefined) jobs.set(job.runId, [...(jobs.get(job.runId) ?? []), job]);
-  }
-  return jobs;
+function damagedEntry({ kind, id, body }: StoredEntry): ExportLine {
+  const name = `${kind} ${id}`;
+  return { kind: "damaged", id: name, rows: [{ table: "entry", id: name, body }], unreadable: [name] };
 }
 
-/** Reads again when somebody changed the run meanwhile. */
-async function readRun(store: Store, id: RunId, jobs: Job[]) {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const before = await store.findRun(id);
-    if (!before) throw new Refusal("not_found", `There is no run ${id}`);
-    const line = await readParts(store, before, jobs);
-    const after = await store.readChain(id);
-    const now = await store.findRun(id);
-    if (now?.version === before.version && after.head.hash === line.head.hash) return line;
-  }
-  throw new Refusal("moved", `Run ${id} changed again and again while it was read`, { hint: "Try again" });
-}
-
-async function readParts(store: Store, run: Run, jobs: Job[]): Promise<RunLine> {
-  const questions = await allQuestions(store, run.id);
-  const chain = await store.readChain(run.id);
-  const contents = new Map<string, Content>();
-  for (const { content: hash } of questions) {
-    const content = contents.has(hash) ? undefined : await store.findContent(hash);
-    if (content) contents.set(hash, content);
-  }
-  const told = questions.filter((question) => question.deliveries !== undefined);
-  const deliveries = await Promise.all(told.map(({ id }) => store.listEntries("delivery", id)));
-  const usage = await store.findEntry("usage", run.id);
-  return {
-    kind: "run",
-    run,
-    questions,
-    jobs,
-    head: chain.head,
-    contents: [...contents].map(([hash, content]) => ({ hash, content })),
-    events: chain.events.map(({ body }) => body),
-    entries: [...deliveries.flat(), ...(usage ? [usage] : [])].map(keptEntry),
-  };
-}
-
-function keptEntry({ kind, id, parent, body }: Entry): RunLine["entries"][number] {
-  if (kind !== "usage" && kind !== "delivery") throw new Error(`a ${kind} belongs to no run`);
-  return { kind, id, parent, body };
+function damagedPage({ page, body }: StoredPage): ExportLine {
+  const name = pageName(page);
+  const text = Buffer.from(body).toString("base64");
+  return { kind: "damaged", id: name, rows: [{ table: "archive", id: String(page), body: text }], unreadable: [name] };
 }

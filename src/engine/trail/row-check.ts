@@ -1,6 +1,5 @@
 import { deliveryId } from "../../core/channel/delivery.ts";
-import type { QuestionId } from "../../core/id.ts";
-import type { DeliveryRef, Question } from "../../core/question/question.ts";
+import type { DeliveryRef } from "../../core/channel/delivery-ref.ts";
 import { isTimer } from "../../core/question/question-timer.ts";
 import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
@@ -26,7 +25,7 @@ interface ExpectedEntry {
 }
 
 interface ExpectedDelivery extends DeliveryRef {
-  questionId: QuestionId;
+  parent: string;
 }
 
 /** Compares rows that are named in chains with what is kept, many at a time; then finds those that no chain names. */
@@ -65,9 +64,9 @@ export class RowCheck {
     if (waiting >= AT_ONCE) await this.#flush();
   }
 
-  /** Expects the messages of a question, each with its recipient and channel; how far it has come is not told. */
-  expectDeliveries({ id, deliveries = [] }: Question): void {
-    for (const delivery of deliveries) this.#deliveries.push({ ...delivery, questionId: id });
+  /** Expects the messages of a question or run, each with its recipient and channel; how far it has come is not told. */
+  expectDeliveries({ id, deliveries = [] }: { id: string; deliveries?: readonly DeliveryRef[] | undefined }): void {
+    for (const delivery of deliveries) this.#deliveries.push({ ...delivery, parent: id });
   }
 
   /** Compares what is left, and reports rows that no chain names. */
@@ -206,7 +205,7 @@ export class RowCheck {
 function isDeliveryOf({ parent, body }: StoredEntry, expected: ExpectedDelivery) {
   const { token, channel, person } = readFields(body) ?? {};
   const isNamed = typeof token === "string" && deliveryId(token) === expected.id;
-  return isNamed && parent === expected.questionId && channel === expected.channel && person === expected.person;
+  return isNamed && parent === expected.parent && channel === expected.channel && person === expected.person;
 }
 
 /** Columns that do not have what the text of their row says. */

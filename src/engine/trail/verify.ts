@@ -8,11 +8,13 @@ import { Refusal } from "../../core/refusal.ts";
 import { requiredQuestionJobs, requiredRunJobs } from "../../core/trail/required-job.ts";
 import { RUN_ROW, type RowDigests, digestOf } from "../../core/trail/row-digest.ts";
 import type { Run } from "../../core/run/run.ts";
+import { pageName } from "../../store/archive.ts";
 import { parseQuestion, parseRun } from "../../store/row.ts";
 import type { StoredLine, StoredQuestion, StoredRun, StoreSnapshot } from "../../store/snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import type { Verified, VerifyOptions } from "../engine.ts";
 import { MismatchList, RowCheck, checkColumns } from "./row-check.ts";
+import { RowStream } from "./row-stream.ts";
 import { checkSeals } from "./seal-check.ts";
 
 const PAGE = 500;
@@ -104,7 +106,10 @@ async function compare(
   }
   if (!hasStoreChain) flaws.add({ is: "row_missing", row: STORE_ROW });
   await rows.finish();
-  return tell({ ...counts, seals: await checkSeals(snapshot, flaws, anchors) }, flaws.all());
+  const seals = await checkSeals(snapshot, flaws, anchors);
+  // First, because the rows and lines in it are what most others tell of.
+  const damaged = snapshot.listDamagedPages().map(({ page }) => toDamaged(pageName(page)));
+  return tell({ ...counts, seals }, [...damaged, ...flaws.all()]);
 }
 
 interface Comparison {
@@ -133,6 +138,7 @@ async function compareRun(kept: StoredRun, { digests, lastOf }: ChainCheck, { qu
   if (run) flaws.add(...checkRunState(run, kept, lastOf.get("run")));
   digests.delete(RUN_ROW);
   const required = new Set(run ? requiredRunJobs(run) : []);
+  if (run) rows.expectDeliveries(run);
   for await (const each of questions.takeUpTo(kept.id, ({ runId }) => runId)) {
     const name = shortId(each.id);
     const digest = each.runId === kept.id ? digests.get(each.id) : undefined;
@@ -214,9 +220,10 @@ class ChainCheck {
     // An alert tells of the whole store, in the trail of the question that made the difference.
     if (event.type.startsWith("alert.")) return;
     const name = event.questionId ?? "run";
-    if (!CHANGES_NOTHING.has(event.type) || !this.lastOf.has(name)) {
-      this.lastOf.set(name, { to: event.to, version: event.version });
-    }
+    const last = this.lastOf.get(name);
+    // The event of a message has the version that it shows; the question or run may have changed since.
+    if (last && (CHANGES_NOTHING.has(event.type) || event.version < last.version)) return;
+    this.lastOf.set(name, { to: event.to, version: event.version });
   }
 
   /** The first place where the chain is broken, if there is one. */
@@ -250,41 +257,5 @@ function readEvent(body: string) {
     return typeof raw?.type === "string" ? raw : undefined;
   } catch {
     return undefined; // its hash is wrong, which is the flaw
-  }
-}
-
-/** Reads rows page by page; only one page is kept at a time. */
-class RowStream<Row> {
-  readonly #readPage: (after: Row | undefined) => Promise<Row[]>;
-  #page: Row[] = [];
-  #place = 0;
-  #last: Row | undefined;
-  #hasEnded = false;
-
-  constructor(readPage: (after: Row | undefined) => Promise<Row[]>) {
-    this.#readPage = readPage;
-  }
-
-  /** The next row, which stays the next one until it is taken. */
-  async peek() {
-    if (this.#place < this.#page.length) return this.#page[this.#place];
-    if (this.#hasEnded) return undefined;
-    this.#page = await this.#readPage(this.#last);
-    this.#place = 0;
-    this.#last = this.#page.at(-1);
-    this.#hasEnded = this.#last === undefined;
-    return this.#page[0];
-  }
-
-  take() {
-    this.#place += 1;
-  }
-
-  /** Takes all that come before this name, and those that have it. */
-  async *takeUpTo(name: string, nameOf: (row: Row) => string): AsyncGenerator<Row> {
-    for (let row = await this.peek(); row !== undefined && nameOf(row) <= name; row = await this.peek()) {
-      this.take();
-      yield row;
-    }
   }
 }

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "vitest";
-import { AGENT, IDS } from "../../../test/builders.ts";
+import { ADA, AGENT, IDS } from "../../../test/builders.ts";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { ROOMY } from "../../../test/scene.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { approvalAsk } from "../../core/question/approval.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import { endOwnedRun, claimRun } from "../../core/run/run-ownership.ts";
@@ -64,6 +65,35 @@ test("a tool is used with exactly the arguments that a person allowed", async ()
   expect(JSON.parse(other.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("was used for") });
 });
 
+test("a tool is used with the command that a person changed", async () => {
+  const client = await connect();
+  const calling = client.call("approve", use("Bash", { command: "npm test", timeout: 5 }));
+  const { id } = await scene.waiting();
+  const items = { 1: { values: ["allow-changed"], text: "npm test -- --run" } };
+  await scene.engine.answer(id, AnswerInput.parse({ items }), ADA);
+  expect(JSON.parse((await calling).text)).toEqual({
+    behavior: "allow",
+    updatedInput: { command: "npm test -- --run", timeout: 5 },
+  });
+  await scene.given(id);
+});
+
+test("what was allowed for the rest of the run is not asked again, and anything else is", async () => {
+  const run = await inRun(60_000);
+  const client = await run.connected(1);
+  const first = client.call("approve", use("Bash", { command: "npm test" }));
+  const { id } = await scene.waiting();
+  await scene.answer(id, "allow-run");
+  expect(JSON.parse((await first).text)).toMatchObject({ behavior: "allow" });
+  await scene.given(id);
+  const again = await client.call("approve", use("Bash", { command: "npm test" }, "toolu_2"));
+  expect(JSON.parse(again.text)).toEqual({ behavior: "allow", updatedInput: { command: "npm test" } });
+  expect(await scene.engine.countQuestions("pending")).toBe(0);
+  const other = client.call("approve", use("Bash", { command: "npm publish" }, "toolu_3"));
+  await scene.answer((await scene.waiting()).id, "deny");
+  expect(JSON.parse((await other).text)).toMatchObject({ behavior: "deny" });
+});
+
 test("a no is a no, with its reason", async () => {
   const client = await connect();
   const calling = client.call("approve", use("Bash", { command: "make" }));
@@ -96,7 +126,7 @@ async function inRun(windowMs: number) {
   const decider = new Decider({ store, rules: ROOMY, ids: IDS, now: () => instant(Date.now()) });
   const { id } = await engine.createRun({ agent: "claude", host: "here", session: "s-1", giveBack: "worker" }, AGENT);
   const worker = IDS.worker();
-  const start = () => decider.changeRun(id, SYSTEM, (read, at) => claimRun(read, worker, at));
+  const start = () => decider.changeRun(id, SYSTEM, (read, at) => claimRun(read, { worker }, at));
   const end = async (result: RunResult) => {
     const { epoch = 0 } = (await engine.findRun(id)) ?? {};
     return decider.changeRun(id, SYSTEM, (read, at) => endOwnedRun(read, { worker, epoch }, result, at));

@@ -25,6 +25,13 @@ describe.each(DOORS)("over $way in the $era era", (door) => {
     expect(client.instructions()).toContain("Call ask_human");
   });
 
+  test("a mistyped field is refused with the name that was meant", async () => {
+    const client = await begin().connect(door);
+    const { text, isError } = await client.call("ask_human", { ...CACHE, riks: "high" });
+    expect([isError, text]).toEqual([true, expect.stringContaining('there is no field "riks"')]);
+    expect(text).toContain('Write "risk"');
+  });
+
   test("a held call returns the answer, which counts as given when the reply is out", async () => {
     const client = await begin().connect(door);
     const calling = client.call("ask_human", CACHE);
@@ -109,6 +116,18 @@ describe.each(DOORS)("over $way in the $era era", (door) => {
     expect((await client.call("cancel_question", ref)).fields).toEqual({ success: true, previousStatus: "pending" });
     expect((await client.call("cancel_question", ref)).fields).toEqual({ success: false, previousStatus: "cancelled" });
     expect((await client.call("check_answer", ref)).text).toContain("found it in the docs");
+  });
+
+  test("a question that a person withdrew with words is told with them, in fields too", async () => {
+    const client = await begin().connect(door);
+    const asking = client.call("ask_human", { ...CACHE, timeout_seconds: 60 });
+    const { id } = await scene.waiting();
+    await scene.engine.cancel(id, { reason: "not needed", resume: "do not deploy now" }, ADA);
+    const { text, fields } = await asking;
+    expect(fields).toMatchObject({ status: "cancelled", reason: "not needed", note: "do not deploy now" });
+    expect(text).toContain('which is not an answer: "do not deploy now"');
+    const looked = await client.call("check_answer", { questionId: id });
+    expect(looked.fields).toEqual({ status: "cancelled", reason: "not needed", note: "do not deploy now" });
   });
 
   test("what cannot be asked is refused in words", async () => {

@@ -70,6 +70,7 @@ async function ask(call: ToolCall, door: DoorDefaults): Promise<BegunHold & { wi
     ...(!isNamed && { askedAs: nameAsk(call, input) }),
   });
   if (isNew) call.caller.claim(call.context.mcpReq.id, read.question.id);
+  call.caller.onAsked?.(read.question);
   return { read, windowMs, isHeld: isNew && isHeld };
 }
 
@@ -113,7 +114,7 @@ async function decide(call: ToolCall, hooked: HookCall) {
 async function askOrFind(call: ToolCall, hooked: HookCall) {
   const { engine, rules } = call.deps;
   const raw = { ...hooked.ask, key: hooked.key };
-  const door = { via: "mcp", holdMs: rules.liveWindowMs };
+  const door = { via: "mcp", isForeign: true, holdMs: rules.liveWindowMs };
   const input = parseAsk(raw, door, rules, await engine.now());
   const { run } = await askerOf(call);
   const ids = run ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];

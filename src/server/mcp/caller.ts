@@ -12,6 +12,7 @@ import {
 } from "../../core/door/client-profile.ts";
 import type { KnownClients } from "../../core/door/known-clients.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
+import type { Question } from "../../core/question/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { AgentPresence } from "../../core/run/run.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -56,6 +57,8 @@ export interface McpCaller {
   bearer?: Actor;
   /** Called when the client lists the tools. */
   onListed?: () => void;
+  /** Called when a question of this caller was stored. */
+  onAsked?: (question: Question) => void;
   /** The run that the agent was started for, as its starter said. */
   runId?: RunId;
   /** The session of the connection, for clients that name none. */

@@ -43,6 +43,8 @@ export function resultOf(
         status: "cancelled",
         question_id: question.id,
         reason: question.reason,
+        ...(question.policy && { policy: question.policy, stop_session: true, stop_reason: question.reason }),
+        note: question.note,
       });
     default:
       return unreachable(question);

@@ -30,6 +30,10 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
     });
     const { deliveries = [] } = await scene.waiting();
     expect(deliveries.map(({ channel }) => channel)).toEqual(["webhook"]);
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === "post_question")?.description).toContain(
+      "notificationsSent names the channels for which a message was stored with the question",
+    );
   });
 
   test("post_question returns at once in the words of workflows, and so do its companions", async () => {

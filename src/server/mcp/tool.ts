@@ -82,7 +82,9 @@ export const TOOLS = {
   },
   post_question: {
     title: "Post a question",
-    description: "Post a question to people and return at once. Later call check_answer with its questionId.",
+    description:
+      "Post a question to people and return at once. Later call check_answer with its questionId. " +
+      "notificationsSent names the channels for which a message was stored with the question; it is sent afterwards.",
     inputSchema: object(
       {
         issueNumber: { type: "number" },
@@ -111,7 +113,10 @@ export const TOOLS = {
     description:
       "Ask the user and wait up to three minutes. Use it only where a wrong guess would be costly or cannot be undone.",
     inputSchema: object({ question: string("What you need to know") }, ["question"]),
-    run: (call) => askHuman(call, { via: "mcp", holdMs: call.deps.holdMs ?? ASK_USER_WINDOW_MS, afterHold: "proceed" }),
+    run: (call) => {
+      const holdMs = call.deps.holdMs ?? ASK_USER_WINDOW_MS;
+      return askHuman(call, { via: "mcp", isForeign: true, holdMs, afterHold: "proceed" });
+    },
   },
   AskUserQuestion: {
     title: "Ask the user and stop",
@@ -181,7 +186,10 @@ async function checkAnswer(call: ToolCall): Promise<ToolResult> {
 /** A question as workflow tools see it: the value of the chosen option, and its label. */
 function viewAnswer({ question, content }: QuestionSnapshot): Record<string, unknown> {
   const answer = findAnswer(question);
-  if (!answer) return { status: question.status };
+  if (!answer) {
+    const withdrawn = question.status === "cancelled" && { reason: question.reason, note: question.note };
+    return { status: question.status, ...withdrawn };
+  }
   const isChosen = answer.outcome === "answer";
   return {
     status: question.status,
@@ -219,7 +227,7 @@ async function cancelQuestion(call: ToolCall) {
 }
 
 async function postQuestion(call: ToolCall) {
-  const { question, run } = await askOnly(call, { via: "mcp" });
+  const { question, run } = await askOnly(call, { via: "mcp", isForeign: true });
   return plainResult({
     questionId: question.id,
     workflowRunId: run.id,
@@ -234,7 +242,7 @@ async function postQuestion(call: ToolCall) {
 }
 
 async function askUserQuestion(call: ToolCall) {
-  const read = await askOnly(call, { via: "mcp", timeoutMs: "never", onTimeout: "wait" });
+  const read = await askOnly(call, { via: "mcp", isForeign: true, timeoutMs: "never", onTimeout: "wait" });
   return isPending(read.question) ? resultOf(read, "") : handOver(call, read);
 }
 

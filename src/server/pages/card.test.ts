@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { approvalAsk } from "../../core/question/approval.ts";
 import type { QuestionId } from "../../core/id.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
+import { Board } from "../../../test/channels/board-channel.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
-import { said } from "../../../test/scene.ts";
+import { Scene, said } from "../../../test/scene.ts";
 
 const OPTIONS = ["Redis", "Memcached"];
 const HOUR_MS = 3_600_000;
@@ -145,6 +147,32 @@ describe("a card", () => {
     expect(html).toMatch(/Approvals 1 of 2 for “Redis”[^]*Approvals 1 of 2 for “Memcached”: <span>ada/);
     expect(html).toMatch(/value="1" checked/);
   });
+});
+
+test("the card says whom the question was brought to, and what came of it: sent, failing or failed, and why", async () => {
+  const boards = [new Board("slack"), new Board("board"), new Board("ntfy")] as const;
+  const [, refused, down] = boards;
+  refused.refuse = () => ({ ok: false, why: "channel_not_found", isFinal: true });
+  down.refuse = () => ({ ok: false, why: "status 503" });
+  const scene = new Scene({
+    rules: { reach: boards.map(({ name }) => ({ name, person: undefined, isPersonal: name === "slack" })) },
+    openChannel: (name) => Promise.resolve(boards.find((board) => board.name === name) ?? down),
+  });
+  await scene.engine.putPerson({ id: "mika", version: 0, groups: [], slack: "U0MIKA" }, SYSTEM);
+  const told = await PageVisit.start({}, {}, scene);
+  onTestFinished(() => told.stop());
+  const { question } = await scene.ask({ to: ["mika"] });
+  const lines = async () => {
+    const { html } = await told.open(`/q/${question.id}`);
+    const list = /<section id="told">.*?<ul>(.*?)<\/ul>/s.exec(html)?.[1] ?? "";
+    return list.split("</li>").map((line) => line.replaceAll(/<[^>]*>/g, "").trim());
+  };
+  expect(await lines()).toContain("Slack (mika): waiting to be sent");
+  await scene.pass(0);
+  const shown = (await lines()).join("\n");
+  expect(shown).toMatch(/^Slack \(mika\): sent /m);
+  expect(shown).toMatch(/^board: failed: channel_not_found$/m);
+  expect(shown).toMatch(/^ntfy: not delivered yet: status 503$/m);
 });
 
 test("code in a title is code on the card and in the list, and nothing else is", async () => {

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import type { QuestionId } from "../../core/id.ts";
 import type { Event } from "../../core/trail/event.ts";
 import type { Job } from "../../core/run/job.ts";
 import { ChannelsPage, type ChannelsView } from "../../web/pages/channels.tsx";
@@ -11,7 +12,12 @@ import { readReader } from "./read/read-reader.ts";
 
 const SEARCHED = 500;
 const MOST_SHOWN = 30;
-const DELIVERIES: ReadonlySet<Event["type"]> = new Set(["question.notified", "question.delivery_failed"]);
+const DELIVERIES: ReadonlySet<Event["type"]> = new Set([
+  "question.notified",
+  "question.delivery_failed",
+  "run.notified",
+  "run.delivery_failed",
+]);
 
 /** Route of the channels page: settings, latest deliveries and jobs. */
 export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
@@ -19,6 +25,7 @@ export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
     const reader = await readReader(context, deps.engine);
     const back = await deps.feed.readBack({ limit: SEARCHED });
     const jobs = (await deps.jobs?.(SEARCHED)) ?? [];
+    const asked = (context.req.query("question") ?? "").trim();
     const view: ChannelsView = {
       reader,
       channels: deps.channels,
@@ -28,6 +35,8 @@ export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
         .filter(isDelivery)
         .slice(0, MOST_SHOWN),
       jobs: jobs.filter(isSending).slice(0, MOST_SHOWN),
+      asked,
+      previews: await readPreviews(deps, asked),
     };
     return sendFramedPage(context, deps, {
       reader,
@@ -36,6 +45,24 @@ export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
       main: <ChannelsPage view={view} />,
     });
   });
+}
+
+/** The messages of the question that somebody typed; undefined if there is no such question. */
+async function readPreviews({ engine }: PagesDeps, asked: string): Promise<ChannelsView["previews"]> {
+  const id = await findQuestionId(engine, asked);
+  return id && engine.previewMessages(id);
+}
+
+/** The question of that id, or the last one of the run with that number. */
+async function findQuestionId(engine: PagesDeps["engine"], asked: string): Promise<QuestionId | undefined> {
+  const number = /^#?(\d{1,9})$/.exec(asked)?.[1];
+  if (number !== undefined) {
+    const { runs } = await engine.lookUp({ by: "number", number: Number(number) }, 1);
+    return runs[0]?.pendingId ?? runs[0]?.lastQuestionId;
+  }
+  const short = /^q-([0-9a-z]{4,16})$/.exec(asked)?.[1];
+  if (short === undefined) return undefined;
+  return (await engine.lookUp({ by: "short", text: short }, 1)).questions[0]?.id;
 }
 
 /** A successful callback is recorded as `question.given`. */

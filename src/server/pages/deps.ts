@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { Job } from "../../core/run/job.ts";
 import type { ChannelSet } from "../../web/pages/channels.tsx";
 import type { CardDeps } from "./read/read-card.ts";
+import type { WorkflowStore } from "./read/read-workflow.ts";
 
 /** Dependencies of the pages. */
 export interface PagesDeps extends CardDeps {
@@ -16,6 +17,8 @@ export interface PagesDeps extends CardDeps {
   channels: readonly ChannelSet[];
   /** The next due jobs, if the store can list them. */
   jobs?: ((limit: number) => Promise<readonly Job[]>) | undefined;
+  /** The rows of workflows, if the store is at hand. */
+  workflows?: WorkflowStore | undefined;
   /** People reach the server by HTTPS. */
   isSecure: boolean;
   /** Monotonic clock, for limits. */

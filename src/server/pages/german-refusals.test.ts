@@ -6,8 +6,9 @@ import type { QuestionId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { REFUSALS, Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
+import { confirmationWord } from "../../core/question/risk.ts";
 import { changeTemplate } from "../../core/answer/template.ts";
-import { deRefusal } from "../../web/words/de-refusal.ts";
+import { deRefusal } from "../../core/text/de-refusal.ts";
 import { refusalWords } from "../../web/words/refusal-words.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { findEnglish, foreign } from "../../../test/english.ts";
@@ -15,7 +16,7 @@ import { PageVisit } from "../../../test/page-visit.ts";
 import { Scene, said } from "../../../test/scene.ts";
 
 const LENA = { scope: "human", id: "lena", channel: "slack", strength: "person" } as const;
-const TIGHT = { limits: { ...DEFAULT_LIMITS, comments: 1, pending: 2 } };
+const TIGHT = { personChannel: true, limits: { ...DEFAULT_LIMITS, comments: 1, pending: 2 } };
 const FORM = "application/x-www-form-urlencoded";
 
 /** Does what a page refuses, and comes back with the page that says so. */
@@ -118,6 +119,13 @@ const TRIES: Readonly<Record<RefusalFactName, Try>> = {
     const { question } = await desk.visit.at.scene.ask({ kind: "approval", tool });
     const html = await desk.post(`/q/${question.id}/answer`, { do: "answer", "i.0": "3", "t.0": "rm -rf /" });
     return html.replaceAll(/May the agent use|to run/g, foreign); // the agent reads the title too
+  },
+  needs_person_code: async (desk) => {
+    const tool = { name: foreign("Bash"), input: { command: foreign("rm -rf /") } };
+    const { question, run } = await desk.visit.at.scene.ask({ kind: "approval", tool, risk: "high" });
+    const word = confirmationWord(question.title, run.name);
+    const html = await desk.post(`/q/${question.id}/answer`, { do: "answer", "i.0": "1", word });
+    return html.replaceAll(/May the agent use|to run/g, foreign);
   },
   control_character: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a\u0007b" }),
   too_long: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a".repeat(70_000) }),

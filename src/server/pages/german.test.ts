@@ -5,7 +5,7 @@ import { HOUR_MS, later } from "../../core/instant.ts";
 import { linkPath } from "../../core/question/link.ts";
 import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import type { AtHand } from "../../web/card/card-view.ts";
-import { deRefusal } from "../../web/words/de-refusal.ts";
+import { deRefusal } from "../../core/text/de-refusal.ts";
 import { flawWords } from "../../web/words/refusal-words.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { findEnglish, foreign } from "../../../test/english.ts";

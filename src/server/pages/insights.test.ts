@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Instant, MINUTE_MS, HOUR_MS } from "../../core/instant.ts";
 import type { Stats } from "../../core/stats/stats.ts";
+import { attentionEntry } from "../../core/channel/attention.ts";
 import { ADA } from "../../../test/builders.ts";
 import { ServedScene } from "../../../test/served.ts";
 import { Scene, said } from "../../../test/scene.ts";
@@ -34,6 +35,16 @@ describe("the page with numbers", () => {
     expect(html).toContain("5m / 5m</text>");
     expect(html).toContain("in this period, as of");
     expect(html).not.toMatch(/ style=/);
+  });
+
+  test("shows how often people were interrupted, of how often they may be", async () => {
+    await at.scene.ask();
+    await at.scene.pass(5 * MINUTE_MS);
+    const rings = [{ at: at.scene.now, about: "q" }];
+    await at.scene.store.commit({ entries: [attentionEntry("lena", undefined, { rings, held: [] })] });
+    const html = await open("/insights");
+    expect(html).toContain("Interruptions</h2>");
+    expect(html).toMatch(/<th scope="row">lena<\/th><td>1<\/td><td>20<\/td><td>1<\/td><td>0<\/td>/);
   });
 
   test("has a name for what no agent asked", async () => {

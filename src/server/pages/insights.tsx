@@ -62,7 +62,7 @@ async function showInsights(context: PageCall, { engine }: PagesDeps, cache: Sta
   return sendPage(
     context,
     <Layout frame={{ reader, assets: ASSETS, page: "insights", isBeside: true, title, waiting: waiting.length }}>
-      <Insights view={{ reader, period, ...counted }} />
+      <Insights view={{ reader, period, ...counted, attention: await engine.listAttention() }} />
     </Layout>,
   );
 }

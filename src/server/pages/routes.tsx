@@ -30,6 +30,7 @@ import { addRunPages } from "./runs.tsx";
 import { addSettings } from "./settings.tsx";
 import { addTemplates } from "./templates.tsx";
 import { addTokens } from "./tokens.tsx";
+import { addWorkflowPages } from "./workflows.tsx";
 import { addBatch } from "./batch.tsx";
 import { addInsights } from "./insights.tsx";
 import { addQuestionActions } from "./form/question-action.ts";
@@ -53,6 +54,7 @@ export function pagesPart(deps: PagesDeps): RouteGroup {
   pages.get("/live", (context) => deps.live.reply(context, concernsPeople, sayThatItHappened));
   addQuestionActions(pages, deps);
   addRunPages(pages, deps);
+  addWorkflowPages(pages, deps);
   addActivity(pages, deps);
   addTemplates(pages, deps);
   addSettings(pages, deps);

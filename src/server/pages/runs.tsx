@@ -22,6 +22,7 @@ import { type Question, findAnswer } from "../../core/question/question.ts";
 import { redact } from "../../core/secret/redact.ts";
 import type { Rules } from "../../core/rules.ts";
 import { readCard } from "./read/read-card.ts";
+import { readRunPicture } from "./read/read-workflow.ts";
 
 const PAGE = 40;
 
@@ -53,7 +54,9 @@ async function showRuns(context: PageCall, deps: PagesDeps) {
   const group = RUN_GROUPS.find((name) => name === context.req.query("state")) ?? "all";
   const after = RunId.safeParse(context.req.query("after"));
   const { rows, next } = await readRuns(deps, group, after.data);
-  const view = { reader, group, rows, next, isFirst: !after.success, isNew: group === "all" && !after.success };
+  const hasWorkflows = ((await deps.workflows?.listEntries("workflow", undefined, { limit: 1 })) ?? []).length > 0;
+  const isFirst = !after.success;
+  const view = { reader, group, rows, next, isFirst, isNew: group === "all" && isFirst, hasWorkflows };
   return sendFramedPage(context, deps, {
     reader,
     page: "runs",
@@ -207,6 +210,7 @@ async function readRun(deps: PagesDeps, reader: PageReader, run: Run): Promise<R
     waitedMs: Math.min(wholeMs, sum(questions.map((question) => waitedMs(question, reader.now)))),
     parent: run.parentId && (await engine.findRun(run.parentId)),
     children: await engine.listRuns({ parentId: run.id, order: "oldest", limit: MOST_CHILDREN }),
+    picture: await readRunPicture(deps, run),
     takeover: await atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
     log: await readLog(deps, run),

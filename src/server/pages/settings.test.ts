@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/people/actor.ts";
+import { Board } from "../../../test/channels/board-channel.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
+import { Scene } from "../../../test/scene.ts";
 
 let visit: PageVisit;
 afterEach(() => visit.stop());
@@ -104,6 +106,77 @@ describe("people", () => {
     expect([bad.status, bad.html.includes("Quiet hours")]).toEqual([422, true]);
   });
 
+  test("have preferences: channels, language, digest and budget", async () => {
+    await signIn("admin");
+    const wishes = { channels: "telegram, ntfy", muted: "desktop", language: "de", digest: "15m", interruptions: "6" };
+    await visit.post("/settings/people", { id: "lena", ...wishes });
+    expect(await engine().listPeople()).toMatchObject([
+      {
+        channels: ["telegram", "ntfy"],
+        muted: ["desktop"],
+        language: "de",
+        digest: "15m",
+        interruptionsPerHour: 6,
+      },
+    ]);
+    const { html } = await visit.open("/settings/people");
+    expect(html).toContain("prefers telegram, ntfy");
+    expect(html).toMatch(/<option value="de" selected/);
+    for (const [field, value] of [
+      ["digest", "soon"],
+      ["interruptions", "many"],
+      ["language", "xx"],
+    ] as const) {
+      expect((await visit.post("/settings/people", { id: "mika", [field]: value })).status).toBe(422);
+    }
+  });
+
+  test("say themselves that they are away and who gets their questions; nobody says it of others", async () => {
+    await signIn();
+    await engine().putPerson({ id: "ada", version: 0, groups: [] }, SYSTEM);
+    await engine().putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    const { html } = await visit.open("/settings/people");
+    expect(html).toContain('action="/settings/people/ada/away"');
+    expect(html).not.toContain('action="/settings/people/lena/away"');
+    const away = { until: "2027-01-01", delegate: "lena" };
+    expect((await visit.post("/settings/people/ada/away", away)).location).toBe("/settings/people");
+    expect((await engine().findPerson("ada"))?.away).toEqual({ until: "2027-01-01T00:00:00.000Z", delegate: "lena" });
+    expect((await visit.open("/settings/people")).html).toContain("away until 2027-01-01 (lena)");
+    await visit.post("/settings/people/ada/away", { back: "1" });
+    expect((await engine().findPerson("ada"))?.away).toBeUndefined();
+    expect((await visit.post("/settings/people/lena/away", away)).status).toBe(403);
+    const strange = await visit.post("/settings/people/ada/away", { until: "tomorrow", delegate: "" });
+    expect(strange.status).toBe(422);
+  });
+
+  test("choose themselves how they are told, and nothing else of them changes; nobody chooses it for others", async () => {
+    await signIn();
+    await engine().putPerson({ id: "ada", version: 0, email: "ada@example.com", groups: ["platform"] }, SYSTEM);
+    await engine().putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    const { html } = await visit.open("/settings/people");
+    expect(html).toContain('action="/settings/people/ada/preferences"');
+    expect(html).not.toContain('action="/settings/people/lena/preferences"');
+    const wishes = { channels: "telegram, ntfy", muted: "desktop", language: "de", digest: "15m", interruptions: "6" };
+    const own = { ...wishes, quiet: "22:00-07:00", email: "eve@example.com", groups: "admins" };
+    expect((await visit.post("/settings/people/ada/preferences", own)).location).toBe("/settings/people");
+    expect(await engine().findPerson("ada")).toMatchObject({
+      email: "ada@example.com",
+      groups: ["platform"],
+      quiet: "22:00-07:00 UTC",
+      channels: ["telegram", "ntfy"],
+      muted: ["desktop"],
+      language: "de",
+      digest: "15m",
+      interruptionsPerHour: 6,
+    });
+    await visit.post("/settings/people/ada/preferences", {});
+    const { quiet, digest, language, interruptionsPerHour } = (await engine().findPerson("ada")) ?? {};
+    expect([quiet, digest, language, interruptionsPerHour]).toEqual([undefined, undefined, undefined, undefined]);
+    expect((await visit.post("/settings/people/lena/preferences", wishes)).status).toBe(403);
+    const bad = await visit.post("/settings/people/ada/preferences", { interruptions: "many" });
+    expect([bad.status, bad.html.includes("Interruptions an hour")]).toEqual([422, true]);
+  });
+
   test("are invited by an admin, with a link that is shown once and signs them in once", async () => {
     await signIn("admin");
     await engine().putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
@@ -182,6 +255,33 @@ describe("channels", () => {
     const { html } = await visit.open("/channels");
     expect(html).toContain("No channel is configured");
     expect(html).toContain("[channels.slack]");
+  });
+
+  test("show what each of them would get of a question", async () => {
+    await signIn();
+    const { run } = await visit.at.scene.ask();
+    expect((await visit.open(`/channels?question=${run.number}`)).html).toContain("Nobody would be told of it.");
+    expect((await visit.open("/channels?question=q-zzzz")).html).toContain("There is no such question.");
+  });
+
+  test("show the message that a channel would get, the deliveries that arrived, and the one that failed with its reason", async () => {
+    const board = new Board("board");
+    const slack = new Board("slack");
+    slack.refuse = () => ({ ok: false, why: "channel_not_found", isFinal: true });
+    const reach = [board, slack].map(({ name }) => ({ name, person: undefined, isPersonal: false }));
+    const openChannel = (name: string) => Promise.resolve(name === "slack" ? slack : board);
+    visit = await PageVisit.start({}, {}, new Scene({ rules: { reach }, openChannel }));
+    const { run, question } = await visit.at.scene.ask({ question: "Which <cache>?" });
+    const preview = (await visit.open(`/channels?question=${run.number}`)).html;
+    expect(preview).toMatch(/<h3>board[^]*Which &lt;cache&gt;\?[^]*<h3>slack/);
+    expect(board.calls).toEqual([]);
+    await visit.at.scene.pass(0);
+    const { html } = await visit.open("/channels");
+    const rows = html.slice(html.indexOf('<ol class="rows trail">')).split("</li>");
+    const rowOf = (chip: string) => rows.find((row) => row.includes(`class="chip ${chip}"`)) ?? "";
+    expect(rowOf("ok")).toMatch(/>sent<\/span> board/);
+    expect(rowOf("bad")).toMatch(/>failed<\/span> slack[^]*channel_not_found/);
+    for (const chip of ["ok", "bad"]) expect(rowOf(chip)).toContain(`href="/q/${question.id}"`);
   });
 
   test("are listed with what was sent, what failed, and what is still to be sent", async () => {

@@ -27,6 +27,14 @@ test("a number that is no option is refused, unless it is said to be the answer"
   expect(await at.send("POST", path, { token, body: { answer: "99", verbatim: true } })).toMatchObject({ status: 200 });
 });
 
+test("a field of an ask that nobody reads is refused, whichever object it is in", async () => {
+  const token = await at.token();
+  for (const more of [{ riks: "high" }, { approvals: { needs: 2 } }, { options: [{ label: "a", recomended: true }] }]) {
+    const refused = await at.send("POST", "/api/v1/questions", { token, body: { ...ASK, ...more } });
+    expect(refused).toMatchObject({ status: 400, body: { hint: expect.stringMatching(/^Write "/) } });
+  }
+});
+
 test("an address that an asker gives counts only if the settings name it, and the reply says so", async () => {
   await at.stop();
   at = await ServedScene.start(
@@ -55,7 +63,7 @@ test("an address that an asker gives counts only if the settings name it, and th
 });
 
 test("every verb of the engine is a route, except those that only make sense where the store is", () => {
-  type Local = "work" | "stop" | "refuse" | "readMany" | "findPerson" | "seal";
+  type Local = "work" | "stop" | "listUnreadable" | "refuse" | "readMany" | "findPerson" | "seal";
   const remote: Record<Exclude<keyof Engine, Local>, true> = {
     ask: true,
     wait: true,
@@ -78,6 +86,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     startRun: true,
     endRun: true,
     cancelRun: true,
+    followRun: true,
     resumeRun: true,
     issueToken: true,
     authenticate: true,
@@ -108,9 +117,13 @@ test("every verb of the engine is a route, except those that only make sense whe
     findSimilar: true,
     readNewest: true,
     listDeliveries: true,
+    listRunDeliveries: true,
+    listAttention: true,
+    previewMessages: true,
     listChannels: true,
     reportPresence: true,
     setAway: true,
+    setPreferences: true,
     findFeedEnd: true,
     stats: true,
     issueLink: true,
@@ -362,7 +375,18 @@ test("everybody may look up the names of people, and only an admin their address
   await at.send("PUT", "/api/v1/people/lena", { token: admin, body: lena });
   const listed = async (token: string) => (await at.send("GET", "/api/v1/people", { token })).body.people;
   expect(await listed(admin)).toEqual([expect.objectContaining({ id: "lena", email: "lena@example.org" })]);
-  const nothing = { email: null, slack: null, github: null, quiet: null, ntfy: null, language: null };
+  const nothing = {
+    email: null,
+    slack: null,
+    github: null,
+    chat: null,
+    quiet: null,
+    digest: null,
+    interruptions_per_hour: null,
+    bounced: null,
+    ntfy: null,
+    language: null,
+  };
   expect(await listed(await at.token())).toEqual([
     { id: "lena", name: "Lena", groups: ["ops"], channels: [], muted: [], away: null, ...nothing },
   ]);

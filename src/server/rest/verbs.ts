@@ -1,12 +1,11 @@
 import { hasAccess } from "../../core/people/access.ts";
-import { onBehalfOf } from "../../core/people/actor.ts";
+import { actorName, onBehalfOf } from "../../core/people/actor.ts";
 import { parseAnswer } from "../../core/answer/answer-input.ts";
 import { type AskBody, readSeen, type RunBody } from "../../core/api/ask-body.ts";
 import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import { parseDuration } from "../../core/text/duration.ts";
-import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { SECOND_MS, earlier, later, MINUTE_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions, RunInput } from "../../engine/engine.ts";
@@ -85,7 +84,10 @@ export const PEOPLE_VERBS: Handlers<Exclude<WrittenVerb<keyof typeof PEOPLE_ROUT
     const people = await engine.listPeople();
     if (hasAccess("manage_people", bearer)) return people;
     // Everybody may name colleagues; their addresses prove who they are, and are for admins.
-    return people.map(({ id, version, name, groups, away }) => ({ id, version, name, groups, away }));
+    return people.map((person) => {
+      const { id, version, name, groups, away } = person;
+      return id === actorName(bearer) ? person : { id, version, name, groups, away };
+    });
   },
   authenticate: async ({ bearer, token }) => ({ actor: bearer, token }),
   issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, grants, name, expires_at } }) =>
@@ -104,6 +106,7 @@ export const PEOPLE_VERBS: Handlers<Exclude<WrittenVerb<keyof typeof PEOPLE_ROUT
   removePerson: ({ engine, by }, { params, query }) =>
     engine.removePerson(params.id, { handOverTo: query.hand_over_to, isTrial: query.trial === "true" }, by),
   setAway: ({ engine, by }, { params, body }) => engine.setAway(params.id, body.away ?? undefined, by),
+  setPreferences: ({ engine, by }, { params, body }) => engine.setPreferences(params.id, body, by),
   putPerson: ({ engine, by }, { params, body }) => engine.putPerson({ ...body, id: params.id, version: 0 }, by),
   verify: async ({ engine }) => {
     const { runs, events, seals, problems } = await engine.verify();
@@ -183,7 +186,6 @@ function answeringAs(
 ) {
   const name = body.answered_by ?? body.answeredBy;
   if (name === undefined || !token.onBehalf) return by;
-  requireVisibleLine(name, "the name of who answered");
   return onBehalfOf(by, name);
 }
 

@@ -1,3 +1,4 @@
+import { WATCHED } from "../../core/stats/alert.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { TimeoutPolicy } from "../../core/question/timeout-policy.ts";
@@ -33,7 +34,7 @@ export class MetricsTally {
   constructor() {
     for (const by of ["human", "policy", "rule"]) this.#answered.add({ by }, 0);
     for (const action of TimeoutPolicy.options) this.#timedOut.add({ action }, 0);
-    for (const name of ["pending", "timeout_rate"]) this.#alerts.add({ name }, 0);
+    for (const name of WATCHED) this.#alerts.add({ name }, 0);
     for (const series of [this.#posted, this.#cancelled, this.#suspended, this.#resumed]) series.add({}, 0);
   }
 
@@ -50,12 +51,16 @@ export class MetricsTally {
       case "question.cancelled":
         return this.#cancelled.add();
       case "question.notified":
+      case "run.notified":
         return this.#countNotification(event, "sent");
+      case "run.delivery_failed":
       case "question.delivery_failed":
         // Without a channel it is an outcome that its agent never took, not a message to people.
         return text(event, "channel") === undefined ? undefined : this.#countNotification(event, "failed");
       case "alert.pending":
       case "alert.timeout_rate":
+      case "alert.failing_jobs":
+      case "alert.silent_machine":
         return this.#alerts.add({ name: event.type.slice("alert.".length) });
       default:
         return this.#countRun(event);

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { Hono } from "hono";
+import { idsFrom } from "../../core/id.ts";
 import type { KeptEvent } from "../../core/trail/event.ts";
 import { SECOND_MS, msBetween } from "../../core/instant.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -119,6 +121,7 @@ function watchAlerts(store: Store, { rules, log }: Pick<MonitorDeps, "rules" | "
   return new AlertWatch({
     store,
     rules,
+    ids: idsFrom(Date.now, randomBytes),
     onAlert: (name, value) => log("warn", "alert", { name, value }),
     onFailure: (error) => log("warn", "alerts_not_seen", { message: sayError(error).message }),
   });

@@ -16,22 +16,130 @@ const LOCAL_HOST = /^(\/.*|localhost|127\..*|::1|\[::1\])$/;
 const AWAY = /^(08|57P0|57014|53300|28|3D000)/;
 /** Classes that persist until somebody changes something: access, missing databases. */
 const LASTING = /^(28|3D000)/;
+const FULL = "53300";
+const TOO_SLOW = "57014";
 const RETRY_AFTER_MS = SECOND_MS;
 
+/** The parameter of a store's address with the address for LISTEN, which a pooler cannot pass on. */
+const LISTEN = "listen";
+
+/** The parts of a store's address: the database, and where notifications of it can be listened for. */
+export function splitAddress(address: string): { url: string; listenUrl: string | undefined } {
+  const url = new URL(address);
+  const listenUrl = url.searchParams.get(LISTEN) ?? undefined;
+  if (listenUrl === undefined) return { url: address, listenUrl };
+  url.searchParams.delete(LISTEN);
+  return { url: url.href, listenUrl };
+}
+
 /** The configuration of every connection to this address; bigints are read as numbers. */
-export function connectionTo(url: string): pg.ClientConfig {
-  const { host } = new pg.Client(url);
+export function connectionTo(address: string, { isPooled = false }: { isPooled?: boolean } = {}): pg.ClientConfig {
+  const { url } = splitAddress(address);
+  const { host } = readAddress(url);
   const isPlain = LOCAL_HOST.test(host) || /[?&]ssl(mode)?=/.test(url);
   return {
     connectionString: url,
     application_name: "askd",
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
+    // A pooler refuses it: the setting would stay with a connection that others get. The client's limit is left.
+    ...(!isPooled && { statement_timeout: STATEMENT_MS }),
     query_timeout: REPLY_MS,
     keepAlive: true,
     ...(!isPlain && { ssl: true }),
     types: { getTypeParser: (oid: number, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
   };
+}
+
+/** The parts of an address as the library reads it, with the files that it names. */
+function readAddress(url: string) {
+  try {
+    return new pg.Client(url);
+  } catch (error) {
+    if (!(error instanceof Error) || !("path" in error) || typeof error.path !== "string") throw error;
+    throw new Refusal("bad_input", `The store's address names ${error.path}, which cannot be read.`, {
+      hint: "Name the file of the CA, the certificate or the key: ?sslmode=verify-full&sslrootcert=<file>",
+      cause: error,
+    });
+  }
+}
+
+/** Connects one client; the caller ends it. */
+export async function connectClient(url: string): Promise<{ client: pg.Client; isPooled: boolean }> {
+  try {
+    return await connectAs(url, { isPooled: false });
+  } catch (error) {
+    if (!isPoolerRefusal(error)) throw error;
+    return connectAs(url, { isPooled: true });
+  }
+}
+
+async function connectAs(url: string, { isPooled }: { isPooled: boolean }) {
+  const client = new pg.Client(connectionTo(url, { isPooled }));
+  client.on("error", () => undefined); // the pending statement reports it
+  try {
+    await client.connect();
+    return { client, isPooled: isPooled || (await findServerKind(client)).isPooled };
+  } catch (error) {
+    await client.end().catch(() => undefined); // it was never connected
+    throw error;
+  }
+}
+
+/** The other end: whether a pooler is in between, and how many connections the server has for everybody. */
+export async function findServerKind(client: pg.ClientBase): Promise<{ isPooled: boolean; mostConnections: number }> {
+  // A pooler makes up the process id that it greets with; the real one is that of the server.
+  const greeted = "processID" in client ? client.processID : undefined;
+  const sql = "select pg_backend_pid() as pid, current_setting('max_connections')::int as most";
+  const { rows } = await client.query<{ pid: number; most: number }>(sql);
+  const { pid, most = 0 } = rows[0] ?? {};
+  return { isPooled: greeted !== pid, mostConnections: most };
+}
+
+/** Says whether a pooler refused a parameter that a server takes. */
+export function isPoolerRefusal(error: unknown): boolean {
+  return error instanceof Error && /unsupported startup parameter/i.test(error.message);
+}
+
+/** Says whether the server ended a statement that took too long; repeating it would take as long again. */
+export function isTooSlow(error: unknown): boolean {
+  return codeOf(error) === TOO_SLOW;
+}
+
+/** Says whether the server has no connection left for anybody, this role or this database. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === FULL;
+}
+
+/** The refusal when all connections of this process were in use for too long. */
+export function busyRefusal(url: string, cause: unknown): Refusal {
+  return new Refusal("store_unreachable", `PostgreSQL at ${placeOf(url)} is too slow: no connection became free.`, {
+    hint: "Try again; if it stays so, see what it does: pg_stat_activity",
+    cause,
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}
+
+/** Errors of TLS that persist until somebody changes an address or a certificate. */
+const CERTIFICATE = /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|CERT_|ALTNAME/;
+const NO_TLS = /does not support SSL/i;
+
+/** The refusal for a server whose certificate this machine does not accept; undefined for other errors. */
+function tlsRefusal(url: string, error: unknown): Refusal | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error ? String(error.code) : "";
+  if (NO_TLS.test(error.message)) {
+    return new Refusal("store_unreachable", `PostgreSQL at ${placeOf(url)} offers no TLS.`, {
+      hint: "Turn it on there (ssl = on), or, in a network that you trust, add ?sslmode=disable to the address.",
+      cause: error,
+    });
+  }
+  if (!CERTIFICATE.test(code)) return undefined;
+  const why = { CERT_HAS_EXPIRED: "has expired", ERR_TLS_CERT_ALTNAME_INVALID: "is for another host" }[code];
+  const said = why ?? "is not from a CA that this machine trusts";
+  return new Refusal("store_unreachable", `The certificate of PostgreSQL at ${placeOf(url)} ${said}.`, {
+    hint: "Name its CA in the address: ?sslmode=verify-full&sslrootcert=<file>. To encrypt without checking who answers: ?sslmode=no-verify",
+    cause: error,
+  });
 }
 
 /** Says whether the connection or the server failed rather than the statement. */
@@ -44,6 +152,8 @@ export function isConnectionError(error: unknown): boolean {
 
 /** Turns an error of an unavailable or faulty database into a refusal; returns any other error unchanged. */
 export function explainPostgresError(url: string, error: unknown): unknown {
+  const tls = tlsRefusal(url, error);
+  if (tls) return tls;
   if (isConnectionError(error)) return unreachableRefusal(url, error);
   const what = describeFault(codeOf(error));
   if (what === undefined) return error;
@@ -90,8 +200,16 @@ function describeAbsence(
     return [`does not let user "${user}" in.`, "Check user and password in the store's address."];
   if (code === "3D000") return [`has no database "${database}".`, `Make it with: createdb ${database}`];
   if (code.startsWith("57P0")) return ["is shutting down or starting up.", "Try again in a moment."];
-  if (code === "57014") return ["took too long.", "Try again; if it stays so, see what it does: pg_stat_activity"];
-  if (code === "53300") return ["has no connection left.", "Try again, or raise its max_connections."];
+  if (code === TOO_SLOW)
+    return [
+      "took too long; another program may hold a lock.",
+      "Try again; if it stays so, see which program that is: askd doctor",
+    ];
+  if (code === FULL)
+    return [
+      "is full: it has no connection left.",
+      "Try again, end other programs that use it, or raise its max_connections.",
+    ];
   return [undefined, "Start it, or check the store's address."];
 }
 
@@ -104,6 +222,16 @@ function describeFault(code: string): [said: string, hint: string] | undefined {
       return ["has not enough memory for it; nothing was written.", "Give it more; askd goes on by itself."];
     case "25006":
       return ["takes no writes: it is a standby, or set to read-only.", "Name the primary in the store's address."];
+    case "42501":
+      return [
+        "does not permit this user to create the tables of the store.",
+        "Let its owner run: grant create on schema public to <user>; or give askd a database of its own: createdb askd",
+      ];
+    case "3F000":
+      return [
+        "has no schema for the tables: search_path names none that exists.",
+        "Set it: alter role <user> set search_path = public",
+      ];
     case "58030":
       return ["could not read or write its files.", "Check its disk, then try again."];
     case "XX001":
@@ -114,7 +242,8 @@ function describeFault(code: string): [said: string, hint: string] | undefined {
   }
 }
 
-function placeOf(url: string) {
+/** The host and port of an address, for people. */
+export function placeOf(url: string): string {
   const { host, port } = new pg.Client(url);
   return host.startsWith("/") ? host : `${host}:${port}`;
 }

@@ -1,17 +1,24 @@
 import pg, { type ClientBase } from "pg";
 import { z } from "zod";
 import { Refusal } from "../../core/refusal.ts";
-import { type SchemaDifference, type SchemaVersion, compareSchemas, planMigration } from "../schema.ts";
-import { connectionTo, explainPostgresError } from "./connect.ts";
+import {
+  type SchemaDifference,
+  type SchemaVersion,
+  compareSchemas,
+  compareVersion,
+  lostVersion,
+  planMigration,
+} from "../schema.ts";
+import { connectClient, explainPostgresError } from "./connect.ts";
 import { inTransaction } from "./pool.ts";
 import { MIGRATIONS, SCHEMA } from "./schema.ts";
 
-const LOCK = 0x61736b64; // "askd"
+export const LOCK = 0x61736b64; // "askd"
 /** Settings of `synchronous_commit` with which an acknowledged commit is on disk. */
 export const DURABLE: ReadonlySet<string> = new Set(["on", "remote_apply"]);
 
 /** The tables of every askd store. */
-const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
+export const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
 // to_regclass could answer from a cache without another node's commit. Our function identifies the tables as ours:
 // their names are common words.
 const WHOSE = `select current_database() as database,
@@ -22,7 +29,8 @@ const WHOSE = `select current_database() as database,
 
 /** The schema in which our migrations are run for comparison; it is never committed. */
 const REFERENCE = "askd_expected_schema";
-const NOT_PERMITTED = "42501";
+/** No right to create it, or a server that takes no writes. */
+const NOT_PERMITTED: ReadonlySet<string | undefined> = new Set(["42501", "25006"]);
 
 /**
  * Every part of a schema with its definition, without what extensions brought along. Definitions name their schema,
@@ -69,11 +77,18 @@ part as (
 )
 select what, replace(text, $1 || '.', '') as text from part order by what`;
 
+const WHY_NOT_READ = {
+  missing: "has no tables yet",
+  older: "was made by an older askd",
+  newer: "was made by a newer askd",
+} as const;
+
 const Meta = z.object({ schema: z.int(), writable_by: z.int() });
 
 /** Migrates the store to this program's schema, or refuses it; safe to run concurrently. */
 export async function migrate(client: ClientBase): Promise<void> {
   await requireDurable(client);
+  await requireUnicode(client);
   if (planMigration(await findMeta(client), MIGRATIONS).next.length === 0) return;
   await inTransaction(client, async () => {
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
@@ -84,17 +99,50 @@ export async function migrate(client: ClientBase): Promise<void> {
   });
 }
 
+/** Refuses a database in which a store could not be made; nothing of the attempt stays. */
+export async function requireMakeable(client: ClientBase): Promise<void> {
+  await requireUnicode(client);
+  await client.query("begin");
+  try {
+    await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
+    const { next } = planMigration(await findMeta(client), MIGRATIONS);
+    for (const { sql } of next) await client.query(sql);
+  } finally {
+    await client.query("rollback");
+  }
+}
+
+/** Refuses a store that this program cannot read without changing it. */
+export async function requireCurrent(client: ClientBase): Promise<void> {
+  const found = compareVersion(await findMeta(client), SCHEMA);
+  if (found === "current") return;
+  throw new Refusal("store_unusable", `The store ${WHY_NOT_READ[found]}, and it is only to be read.`, {
+    hint: "Open it once without --read-only, or update askd: npm install -g askd@latest",
+  });
+}
+
+/** Refuses a database that cannot keep every character. */
+async function requireUnicode(client: ClientBase) {
+  const sql = "select current_setting('server_encoding') as encoding, current_database() as database";
+  const { rows } = await client.query<{ encoding: string; database: string }>(sql);
+  const { encoding, database } = rows[0] ?? {};
+  if (encoding === "UTF8") return;
+  throw new Refusal("store_unusable", `The database "${database}" is in ${encoding}, which lacks characters.`, {
+    hint: "Give askd one in UTF8: createdb --encoding=UTF8 --template=template0 askd",
+  });
+}
+
 /** The schema of a database, 0 if it has none, and the one this program knows. */
 export async function findSchema(url: string): Promise<{ schema: number; known: number }> {
-  const client = new pg.Client(connectionTo(url));
-  client.on("error", () => undefined); // the pending statement reports it
   try {
-    await client.connect();
-    return { schema: (await findMeta(client))?.schema ?? 0, known: SCHEMA };
+    const { client } = await connectClient(url);
+    try {
+      return { schema: (await findMeta(client))?.schema ?? 0, known: SCHEMA };
+    } finally {
+      await client.end();
+    }
   } catch (error) {
     throw explainPostgresError(url, error);
-  } finally {
-    await client.end().catch(() => undefined); // it was never connected
   }
 }
 
@@ -120,6 +168,7 @@ export async function findMeta(client: ClientBase): Promise<SchemaVersion | unde
   const missing = TABLES.filter((name) => !tables.includes(name));
   if (missing.length > 0) throw missingTables(database, missing);
   const { rows } = await client.query("select schema, writable_by from meta");
+  if (rows.length === 0) throw lostVersion(`database "${database}"`);
   return Meta.parse(rows[0]);
 }
 
@@ -148,7 +197,7 @@ export async function readExpectedSchema(client: ClientBase): Promise<ExpectedSc
     for (const { sql } of MIGRATIONS) await client.query(sql);
     return await readParts(client, REFERENCE);
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === NOT_PERMITTED) return undefined;
+    if (error instanceof pg.DatabaseError && NOT_PERMITTED.has(error.code)) return undefined;
     throw error;
   } finally {
     await client.query("rollback");
@@ -168,7 +217,8 @@ export async function findSchemaDifferences(
   return compareSchemas(await readParts(client, rows[0]?.name ?? ""), expected);
 }
 
-async function readParts(client: ClientBase, schema: string) {
+/** The parts of a schema, each with its definition. */
+export async function readParts(client: ClientBase, schema: string): Promise<Map<string, string>> {
   const { rows } = await client.query<{ what: string; text: string }>(PARTS, [schema]);
   return new Map(rows.map(({ what, text }) => [what, text]));
 }

@@ -6,11 +6,16 @@ import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Question } from "../../core/question/question.ts";
 import { Batcher } from "../batch.ts";
 import { ChangeListeners } from "../change-listeners.ts";
+import { readOnlyRefusal } from "../read-only.ts";
+import type { ArchivableRow, ArchiveLimit } from "../archive.ts";
+import { PostgresArchive, archiveLines } from "./archive.ts";
 import { PostgresPool } from "./pool.ts";
+import { splitAddress } from "./connect.ts";
+import { FeedPoll } from "./feed-poll.ts";
 import { EVERYTHING, PostgresListener } from "./listen.ts";
-import { type ExpectedSchema, findSchemaDifferences, migrate, readExpectedSchema } from "./migrate.ts";
+import { type ExpectedSchema, findSchemaDifferences, migrate, readExpectedSchema, requireCurrent } from "./migrate.ts";
 import { EntryCache } from "../entry-cache.ts";
-import { QuestionCache } from "../question-cache.ts";
+import { QuestionCache, getQuestion } from "../question-cache.ts";
 import {
   countQuestions,
   listEntries,
@@ -22,15 +27,36 @@ import {
   readTrailPage,
   readFeed,
 } from "./read.ts";
-import { ENTRY, READ_ENTRIES, READ_QUESTIONS, encodeName, readEntries, readQuestions, readRuns } from "./row.ts";
+import {
+  ENTRY,
+  READ_ENTRIES,
+  READ_QUESTIONS,
+  decodeEntry,
+  encodeName,
+  readEntries,
+  readQuestions,
+  readRuns,
+} from "./row.ts";
 import { readPostgresSnapshot } from "./snapshot.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
 import { PostgresWriter } from "./write.ts";
-import { parseContent, parseJob, parseOrigin } from "../row.ts";
+import {
+  type EntryRow,
+  type JobText,
+  type RunText,
+  getEntry,
+  jobName,
+  parseOrigin,
+  readContent,
+  runName,
+  toJob,
+  toRun,
+} from "../row.ts";
 import type { StoreSnapshot } from "../snapshot.ts";
 import type {
   StoreChange,
   ClaimFilter,
+  DamagedRows,
   EntryPage,
   KeptJob,
   QuestionFilter,
@@ -40,12 +66,13 @@ import type {
   TrailFilter,
 } from "../store.ts";
 
+/** The most connections of a process; a small server gives fewer. */
 const POOL_SIZE = 10;
 /** While the server writes one batch, this process prepares the next and reports the previous. */
 const BATCHES_AT_ONCE = 2;
 const FITS = "kind = any($1) and (host is null or host = $2) and (agent is null or agent = any($3))";
 
-const KEPT = "select body, attempt, lease_until from job";
+const KEPT = "select key, body, attempt, lease_until from job";
 
 // Rows locked by another worker are skipped, never waited for.
 const CLAIM = `
@@ -60,18 +87,29 @@ claimed as (
   from due, clock where job.key = due.key
   returning job.key, body, attempt, due_at
 )
-select now, body, attempt from clock left join claimed on true order by due_at, key`;
+select now, key, body, attempt from clock left join claimed on true order by due_at, key`;
+
+interface ClaimedRow {
+  now: string;
+  key: string;
+  body: string | null;
+  attempt: number;
+}
 
 export interface PostgresOptions {
   url: string;
   poolSize?: number;
+  /** Creates and migrates nothing; every change is refused. */
+  isReadOnly?: boolean;
 }
 
 /** Opens the store in a PostgreSQL database, creating or migrating its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const { isReadOnly = false } = options;
   const pool = new PostgresPool(options.url, options.poolSize ?? POOL_SIZE);
   try {
-    await pool.use(migrate);
+    await pool.open();
+    await pool.use(isReadOnly ? requireCurrent : migrate);
   } catch (error) {
     await pool.end();
     throw error;
@@ -82,30 +120,41 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 /** A store in PostgreSQL; any number of nodes may share it. */
 class PostgresStore implements Store {
   readonly #pool: PostgresPool;
+  readonly #archive: PostgresArchive;
   readonly #writer: PostgresWriter;
-  readonly #rows = new QuestionCache();
+  readonly #rows: QuestionCache;
   readonly #entries = new EntryCache();
   readonly #listeners = new ChangeListeners();
   /** The same for as long as this program runs. */
   #expectedSchema: ExpectedSchema | undefined;
-  readonly #listener: PostgresListener;
+  readonly #listener: Pick<PostgresListener, "start" | "close">;
   readonly #batcher: Batcher;
+  readonly #isReadOnly: boolean;
 
   constructor(pool: PostgresPool, options: PostgresOptions) {
     this.#pool = pool;
+    this.#rows = new QuestionCache(pool.unreadable);
+    this.#archive = new PostgresArchive(pool);
+    this.#isReadOnly = options.isReadOnly ?? false;
     const origin = randomUUID();
     const writer = new PostgresWriter(pool, origin);
     const tell = (change: StoreChange) => this.#listeners.notify(change);
     this.#writer = writer;
-    this.#listener = new PostgresListener({ url: options.url, origin, tell });
+    const { listenUrl } = splitAddress(options.url);
+    this.#listener =
+      pool.isPooled && listenUrl === undefined
+        ? new FeedPoll({ findEnd: () => findFeedEnd(pool), tell })
+        : new PostgresListener({ url: listenUrl ?? options.url, origin, tell });
     this.#batcher = new Batcher({ atOnce: BATCHES_AT_ONCE, apply: (batch) => writer.write(batch), tell });
   }
 
-  commit(changes: Changes) {
+  async commit(changes: Changes) {
+    this.#requireWritable();
     return this.#batcher.add(changes);
   }
 
   async adopt(changes: Changes) {
+    this.#requireWritable();
     try {
       return await this.#writer.adopt(changes);
     } finally {
@@ -113,47 +162,61 @@ class PostgresStore implements Store {
     }
   }
 
+  async replaceDamaged(gone: DamagedRows, changes: Changes) {
+    this.#requireWritable();
+    try {
+      return await this.#writer.replaceDamaged(gone, changes);
+    } finally {
+      this.#listeners.notify(EVERYTHING);
+    }
+  }
+
   async findRun(id: RunId) {
-    const sql = "select body, number from run where id = $1 and number > 0";
-    return (await readRuns(this.#pool, sql, [id]))[0];
+    const sql = "select id, body, number from run where id = $1 and number > 0";
+    const [row] = await this.#archive.select<ArchivableRow & RunText>(sql, [id]);
+    return row && this.#pool.unreadable.get(row, runName, toRun);
   }
 
   async readOrigins(ids: readonly RunId[]) {
-    const sql = "select body, number::int4 as number from run where id = any($1) and number > 0";
-    const { rows } = await this.#pool.query<{ body: string; number: number }>(sql, [ids]);
-    return rows.map(({ body, number }) => parseOrigin(body, number));
+    const sql = "select id, body, number::int4 as number from run where id = any($1) and number > 0";
+    const rows = await this.#archive.select<ArchivableRow & RunText>(sql, [ids]);
+    return this.#pool.unreadable.read(rows, runName, ({ body, number }) => parseOrigin(body, number));
   }
 
   readRuns(ids: readonly RunId[]) {
-    return readRuns(this.#pool, "select body, number from run where id = any($1) and number > 0", [ids]);
+    return readRuns(this.#archive, "select id, body, number from run where id = any($1) and number > 0", [ids]);
   }
 
   async readContents(hashes: readonly string[]) {
     const sql = "select hash, body from content where hash = any($1)";
     const { rows } = await this.#pool.query<{ hash: string; body: string }>(sql, [hashes]);
-    return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
+    const texts = new Map(rows.map(({ hash, body }) => [hash, body]));
+    const archived = await this.#archive.findContents(hashes.filter((hash) => !texts.has(hash)));
+    const all = [...texts, ...archived];
+    return new Map(all.map(([hash, body]) => [hash, readContent(this.#pool.unreadable, { hash, body })]));
   }
 
   readQuestions(ids: readonly QuestionId[]) {
-    return readQuestions(this.#pool, READ_QUESTIONS, [ids]);
+    return readQuestions(this.#archive, READ_QUESTIONS, [ids]);
   }
 
   async findQuestion(id: QuestionId) {
-    return (await readQuestions(this.#pool, "select body from question where id = $1", [id]))[0];
+    return this.#findQuestion("select id, body from question where id = $1", [id]);
   }
 
   async findQuestionByKey(runId: RunId, key: string) {
-    const sql = "select body from question where run_id = $1 and key = $2";
-    return (await readQuestions(this.#pool, sql, [runId, encodeName(key)]))[0];
+    const sql = "select id, body from question where run_id = $1 and key = $2";
+    return this.#findQuestion(sql, [runId, encodeName(key)]);
   }
 
   async findContent(hash: string) {
-    const { rows } = await this.#pool.query<{ body: string }>("select body from content where hash = $1", [hash]);
-    return rows[0] && parseContent(rows[0].body);
+    return (await this.readContents([hash])).get(hash);
   }
 
   async findEntry(kind: Entry["kind"], id: string) {
-    return (await readEntries(this.#pool, `${ENTRY} where kind = $1 and id = $2`, [kind, encodeName(id)]))[0];
+    const sql = `${ENTRY} where kind = $1 and id = $2`;
+    const { rows } = await this.#pool.query<EntryRow>(sql, [kind, encodeName(id)]);
+    return rows[0] && getEntry(this.#pool.unreadable, decodeEntry(rows[0]));
   }
 
   readEntries(kind: Entry["kind"], ids: readonly string[]) {
@@ -161,22 +224,26 @@ class PostgresStore implements Store {
   }
 
   listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage) {
-    return listEntries(this.#pool, { kind, parent, page }, this.#entries);
+    const list = (part: EntryPage | undefined) => listEntries(this.#pool, { kind, parent, page: part }, this.#entries);
+    return page ? this.#pool.unreadable.fillPage(page.limit, (limit) => list({ ...page, limit })) : list(undefined);
   }
 
   listRuns(filter: RunFilter) {
-    return listRuns(this.#pool, filter);
+    return this.#pool.unreadable.fillPage(filter.limit, (limit) => listRuns(this.#archive, { ...filter, limit }));
   }
 
   listQuestions(filter: QuestionFilter) {
-    return listQuestions(this.#pool, filter, this.#rows);
+    return this.#pool.unreadable.fillPage(filter.limit, (limit) =>
+      listQuestions(this.#archive, { ...filter, limit }, this.#rows),
+    );
   }
 
   findAnswered(words: readonly string[], limit: number) {
     return findAnswered(this.#pool, words, limit);
   }
 
-  indexWords(limit: number) {
+  async indexWords(limit: number) {
+    this.#requireWritable();
     return indexWords(this.#pool, limit);
   }
 
@@ -185,11 +252,11 @@ class PostgresStore implements Store {
   }
 
   lookUp(ref: NameReference, limit: number) {
-    return lookUp(this.#pool, ref, limit);
+    return lookUp(this.#archive, ref, limit);
   }
 
   readFeed(after: string, limit: number) {
-    return readFeed(this.#pool, after, limit);
+    return this.#pool.unreadable.fillPage(limit, (count) => readFeed(this.#archive, after, count));
   }
 
   findFeedEnd() {
@@ -197,16 +264,21 @@ class PostgresStore implements Store {
   }
 
   readTrailPage(filter: TrailFilter) {
-    return readTrailPage(this.#pool, filter);
+    return this.#pool.unreadable.fillPage(filter.limit, (limit) => readTrailPage(this.#archive, { ...filter, limit }));
   }
 
   readChain(runId: RunId) {
-    return readChain(this.#pool, runId);
+    return readChain(this.#archive, runId);
   }
 
   async listSeals(afterN: number, limit: number) {
     const sql = "select n, hash, body from seal where n > $1 order by n limit $2";
     return (await this.#pool.query<Seal>(sql, [afterN, limit])).rows;
+  }
+
+  async archive(limit: ArchiveLimit) {
+    this.#requireWritable();
+    return archiveLines(this.#pool, limit);
   }
 
   readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>) {
@@ -215,13 +287,13 @@ class PostgresStore implements Store {
 
   /** By the database's clock. */
   async claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+    this.#requireWritable();
     const { kinds, host, agents, leaseMs, worker, limit } = filter;
-    const { rows } = await this.#pool.query<{ now: string; body: string | null; attempt: number }>({
-      name: "askd_claim",
-      text: CLAIM,
-      values: [kinds, host, agents, leaseMs, worker, limit],
-    });
-    const jobs = rows.flatMap(({ body, attempt }) => (body === null ? [] : [{ ...parseJob(body), attempt }]));
+    const { rows } = await this.#pool.query<ClaimedRow>(
+      this.#pool.prepared("askd_claim", CLAIM, [kinds, host, agents, leaseMs, worker, limit]),
+    );
+    const claimed = rows.flatMap(({ key, body, attempt }) => (body === null ? [] : [{ key, body, attempt }]));
+    const jobs = this.#pool.unreadable.read(claimed, jobName, (row) => ({ ...toJob(row), attempt: row.attempt }));
     return { now: Instant.parse(rows[0]?.now), jobs };
   }
 
@@ -243,6 +315,10 @@ class PostgresStore implements Store {
   /** PostgreSQL checks its files itself: it refuses to read damaged ones. */
   async findDamage(): Promise<string[]> {
     return [];
+  }
+
+  listUnreadable() {
+    return this.#pool.unreadable.list();
   }
 
   findSchemaDifferences() {
@@ -268,14 +344,21 @@ class PostgresStore implements Store {
     await this.#pool.end();
   }
 
+  #requireWritable() {
+    if (this.#isReadOnly) throw readOnlyRefusal();
+  }
+
   async #readJobs(sql: string, limit: number): Promise<KeptJob[]> {
-    const { rows } = await this.#pool.query<{ body: string; attempt: number; lease_until: string | null }>(sql, [
-      limit,
-    ]);
-    return rows.map(({ body, attempt, lease_until: leaseUntil }) => ({
-      ...parseJob(body),
+    const { rows } = await this.#pool.query<JobText & { attempt: number; lease_until: string | null }>(sql, [limit]);
+    return this.#pool.unreadable.read(rows, jobName, ({ attempt, lease_until: leaseUntil, ...row }) => ({
+      ...toJob(row),
       attempt,
       leaseUntil: leaseUntil === null ? undefined : Instant.parse(leaseUntil),
     }));
+  }
+
+  async #findQuestion(sql: string, params: unknown[]) {
+    const [row] = await this.#archive.select<ArchivableRow>(sql, params);
+    return row && getQuestion(this.#pool.unreadable, row);
   }
 }

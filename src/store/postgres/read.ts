@@ -12,10 +12,14 @@ import {
   readEntries,
   readQuestions,
   readRuns,
+  unreadableIn,
 } from "./row.ts";
+import type { ArchivableRow } from "../archive.ts";
+import type { StoredLine } from "../snapshot.ts";
+import { type FeedPlace, type PostgresArchive, isAfter, parseCursor } from "./archive.ts";
 import type { RowVersion, QuestionCache } from "../question-cache.ts";
 import type { Queryable } from "./pool.ts";
-import { parseEvent } from "../row.ts";
+import { eventName, parseEvent } from "../row.ts";
 import { FOUND, searchExpression } from "./word-search.ts";
 import type { EntryCache } from "../entry-cache.ts";
 import type { EntryPage, QuestionFilter, NameReference, RunFilter, TrailFilter } from "../store.ts";
@@ -33,6 +37,11 @@ const NAMES = { number: "number", name: "name", external: "external_id", session
 
 /** The limit of lists without one. */
 const MOST_ROWS = 1_000_000;
+
+/** After every event. */
+const END: FeedPlace = { xid: Number.MAX_SAFE_INTEGER, seq: 0 };
+
+type EventRow = Omit<KeptEvent, "event">;
 
 interface Page {
   order: "oldest" | "newest";
@@ -80,17 +89,17 @@ class Conditions {
   }
 }
 
-export async function listRuns(pool: Queryable, filter: RunFilter): Promise<Run[]> {
+export async function listRuns(archive: PostgresArchive, filter: RunFilter): Promise<Run[]> {
   const conditions = new Conditions(filter).add("id > ?", STORE_CHAIN);
   if (filter.parentId) conditions.add("parent_id = ?", filter.parentId);
   if (filter.endedSince) conditions.add("ended_at >= ?", filter.endedSince);
   if (filter.statuses?.length === 0) return [];
   const sql = filter.statuses ? conditions.pageOfAny(RUN, "status", filter.statuses) : conditions.page(RUN);
-  return readRuns(pool, sql, conditions.params);
+  return readRuns(archive, sql, conditions.params);
 }
 
 export async function listQuestions(
-  pool: Queryable,
+  archive: PostgresArchive,
   filter: QuestionFilter,
   reader: QuestionCache,
 ): Promise<Question[]> {
@@ -103,13 +112,12 @@ export async function listQuestions(
   if (runId) conditions.add("run_id = ?", runId);
   if (isClosed) conditions.add("status <> ?", "pending");
   // A list of all states reads everything once: caching it is pointless.
-  if (!status) return readQuestions(pool, conditions.page(QUESTION), conditions.params);
-  const { rows: names } = await pool.query<RowVersion>(conditions.page(QUESTION_NAME), conditions.params);
+  if (!status) return readQuestions(archive, conditions.page(QUESTION), conditions.params);
+  const { rows: names } = await archive.queryable.query<RowVersion>(conditions.page(QUESTION_NAME), conditions.params);
   const missing = reader.missing(names);
-  const fetched = missing.length === 0 ? [] : (await pool.query<{ body: string }>(READ_QUESTIONS, [missing])).rows;
-  const bodies = fetched.map(({ body }) => body);
+  const fetched = missing.length === 0 ? [] : await archive.select<ArchivableRow>(READ_QUESTIONS, [missing]);
   // A question closed between the two statements is no longer in this list.
-  return reader.take(names, bodies).filter((question) => question.status === status);
+  return reader.take(names, fetched).filter((question) => question.status === status);
 }
 
 export async function countQuestions(pool: Queryable, status: Question["status"]): Promise<number> {
@@ -119,20 +127,20 @@ export async function countQuestions(pool: Queryable, status: Question["status"]
 }
 
 export async function lookUp(
-  pool: Queryable,
+  archive: PostgresArchive,
   ref: NameReference,
   limit: number,
 ): Promise<{ runs: Run[]; questions: Question[] }> {
   const conditions = new Conditions({ order: "newest", limit }).add("id <> ?", STORE_CHAIN);
   if (ref.by !== "short") {
     conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : encodeName(ref.text));
-    return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
+    return { runs: await readRuns(archive, conditions.page(RUN), conditions.params), questions: [] };
   }
   conditions.add(SHORT, encodeName(ref.text));
   const named = (table: string) => `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
   const [runs, questions] = await Promise.all([
-    readRuns(pool, `${RUN} ${named("run")}`, conditions.params),
-    readQuestions(pool, `${QUESTION} ${named("question")}`, conditions.params),
+    readRuns(archive, `${RUN} ${named("run")}`, conditions.params),
+    readQuestions(archive, `${QUESTION} ${named("question")}`, conditions.params),
   ]);
   return { runs, questions };
 }
@@ -158,15 +166,21 @@ export async function listEntries(
  * Reads events in the order of their transactions. An open transaction could still add some, so nothing at or after the
  * oldest open one is shown yet.
  */
-export async function readFeed(pool: Queryable, after: string, limit: number): Promise<KeptEvent[]> {
-  const [xid, seq = "0"] = (after || "0").split("-");
-  const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
-    `select n, hash, body, xid || '-' || seq as cursor from event
+export async function readFeed(archive: PostgresArchive, after: string, limit: number): Promise<KeptEvent[]> {
+  const place = parseCursor(after);
+  const { rows: read } = await archive.queryable.query<EventRow & { archived: string | null }>(
+    `select n, hash, body, xid || '-' || seq as cursor, (select last_xid || '-' || last_seq from archive
+      order by last_xid desc, last_seq desc limit 1) as archived from event
     where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by xid, seq limit $3`,
-    [xid, seq, limit],
+    order by event.xid, event.seq limit $3`,
+    [String(place.xid), place.seq, limit],
   );
-  return rows.map(parseEvent);
+  // The last event is never archived: without an event after the cursor there is nothing in the archive either.
+  const upTo = parseCursor(read[0]?.archived ?? "");
+  const rows = read.map(({ archived: _archived, ...row }) => row);
+  const archived = await archive.linesAfter(place, { upTo, limit });
+  const all = [...archived.map(toEventRow), ...rows].slice(0, limit);
+  return unreadableIn(archive.queryable).read(all, eventName, parseEvent);
 }
 
 export async function findFeedEnd(pool: Queryable): Promise<string> {
@@ -178,23 +192,36 @@ export async function findFeedEnd(pool: Queryable): Promise<string> {
 }
 
 /** Reads the events the feed shows, newest first; those of one run in chain order, which is the same. */
-export async function readTrailPage(pool: Queryable, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+export async function readTrailPage(
+  archive: PostgresArchive,
+  { before, runId, limit }: TrailFilter,
+): Promise<KeptEvent[]> {
   const [xid, seq = "0"] = (before ?? "").split("-");
-  const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
+  const { rows } = await archive.queryable.query<EventRow>(
     `select n, hash, body, xid || '-' || seq as cursor from event
     where ($1 = '' or (xid, seq) < (nullif($1, '')::xid8, $2::bigint))
       and ($3::text is null or run_id = $3) and xid < pg_snapshot_xmin(pg_current_snapshot())
     order by xid desc, seq desc limit $4`,
     [xid, seq, runId ?? null, limit],
   );
-  return rows.map(parseEvent);
+  const { length } = rows;
+  if (length === limit) return unreadableIn(archive.queryable).read(rows, eventName, parseEvent);
+  // Everything before the oldest of these rows is in the archive by now, and stays there.
+  const oldest = rows.at(-1)?.cursor ?? before;
+  const place = oldest === undefined ? END : parseCursor(oldest);
+  const older =
+    runId === undefined
+      ? await archive.linesBefore(place, limit - length)
+      : (await chainOf(archive, runId)).filter((line) => isAfter(place, line)).reverse();
+  const all = [...rows, ...older.map(toEventRow)].slice(0, limit);
+  return unreadableIn(archive.queryable).read(all, eventName, parseEvent);
 }
 
 export async function readChain(
-  pool: Queryable,
+  archive: PostgresArchive,
   runId: RunId,
 ): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
-  const { rows } = await pool.query<{
+  const { rows } = await archive.queryable.query<{
     head_n: number;
     head_hash: string;
     n: number | null;
@@ -207,8 +234,20 @@ export async function readChain(
     [runId],
   );
   const head = rows[0] ? { n: rows[0].head_n, hash: rows[0].head_hash } : { n: 0, hash: CHAIN_START };
-  const events = rows.flatMap(({ n, hash, body, cursor }) =>
-    n === null ? [] : [parseEvent({ n, hash, body, cursor })],
-  );
-  return { events, head };
+  const lines = rows.flatMap(({ n, hash, body, cursor }) => (n === null ? [] : [{ n, hash, body, cursor }]));
+  // Lines may have been archived since the statement above: those count once.
+  const first = lines[0]?.n ?? head.n + 1;
+  const archived = first === 1 ? [] : (await chainOf(archive, runId)).filter(({ n }) => n < first);
+  const all = [...archived.map(toEventRow), ...lines];
+  return { events: unreadableIn(archive.queryable).read(all, eventName, parseEvent), head };
+}
+
+/** The archived lines of a run. */
+async function chainOf(archive: PostgresArchive, runId: RunId) {
+  const sql = "select id, number from run where id = $1";
+  return archive.chainsOf((await archive.queryable.query<{ id: string; number: number }>(sql, [runId])).rows);
+}
+
+function toEventRow({ n, hash, body, xid, seq }: StoredLine): EventRow {
+  return { n, hash, body, cursor: `${xid}-${seq}` };
 }

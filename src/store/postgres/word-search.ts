@@ -2,6 +2,7 @@ import type { PoolClient } from "pg";
 import type { QuestionId } from "../../core/id.ts";
 import { type SearchWord, parseSearch } from "../../core/answer/search-word.ts";
 import { type PostgresPool, type Queryable, inTransaction } from "./pool.ts";
+import { PostgresArchive } from "./archive.ts";
 import { READ_QUESTIONS, readQuestions, readRuns } from "./row.ts";
 import { MOST_FOUND, type WordRow, questionsInEvents, wordChanges } from "../word-index.ts";
 
@@ -16,7 +17,7 @@ export const IS_MORE = `select 1 from event
   where (xid, seq) > ((select xid from word_mark), (select seq from word_mark))
     and xid < pg_snapshot_xmin(pg_current_snapshot())
   order by xid, seq limit 1`;
-const RUNS = "select body, number from run where id = any($1)";
+const RUNS = "select id, body, number from run where id = any($1)";
 const MOVE = "update word_mark set xid = $1::text::xid8, seq = $2";
 
 /** Selects the newest questions that contain the words. */
@@ -63,8 +64,9 @@ async function indexEvents(client: PoolClient, limit: number) {
   const last = read.rows.at(-1);
   if (!last) return 0;
   const ids = questionsInEvents(read.rows.flatMap(({ body }) => body ?? []));
-  const kept = await readQuestions(client, READ_QUESTIONS, [[...new Set([...ids.asked, ...ids.answered])]]);
-  const runs = await readRuns(client, RUNS, [[...new Set(kept.map(({ runId }) => runId))]]);
+  const archive = new PostgresArchive(client);
+  const kept = await readQuestions(archive, READ_QUESTIONS, [[...new Set([...ids.asked, ...ids.answered])]]);
+  const runs = await readRuns(archive, RUNS, [[...new Set(kept.map(({ runId }) => runId))]]);
   const questions = new Map(kept.map((question) => [question.id, question]));
   const changes = wordChanges(ids, questions, new Map(runs.map((run) => [run.id, run])));
   await insert(client, "question_word", changes.asked);

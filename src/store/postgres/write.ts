@@ -6,8 +6,8 @@ import { encodeNotice } from "./listen.ts";
 import { type PostgresPool, type Queryable, inTransaction } from "./pool.ts";
 import { SCHEMA } from "./schema.ts";
 import { encodeName } from "./row.ts";
-import { type PreparedCommit, prepareAdopted } from "../prepare.ts";
-import type { CommitResult } from "../store.ts";
+import { type PreparedCommit, prepareAdopted, prepareCommit } from "../prepare.ts";
+import type { CommitResult, DamagedRows } from "../store.ts";
 
 /** A conflict in a batch: a taken name, or a changed row. */
 const IN_THE_WAY = new Set(["23505", "AK001"]);
@@ -55,7 +55,7 @@ export class PostgresWriter {
     for (let tries = 1; ; tries += 1) {
       try {
         const values = encodeBatch(batch, { origin: this.#origin, isCareful });
-        const statement = { name: "askd_apply", text: applyText(values), values };
+        const statement = this.#pool.prepared("askd_apply", applyText(values), values);
         return await this.#pool.use((client) => apply(client, batch, statement));
       } catch (error) {
         const code = error instanceof pg.DatabaseError ? (error.code ?? "") : "";
@@ -76,6 +76,22 @@ export class PostgresWriter {
         const [committed] = await apply(client, [commit], { text: applyText(values), values });
         if (committed?.ok) await restoreRows(client, changes);
         return committed ?? { ok: false, why: "newer_schema" };
+      }),
+    );
+  }
+
+  /** Deletes damaged rows and writes what takes their place, in one transaction. */
+  replaceDamaged({ contents = [], entries = [] }: DamagedRows, changes: Changes): Promise<CommitResult> {
+    const commit = prepareCommit(changes);
+    const values = encodeBatch([commit], { origin: this.#origin, isCareful: true });
+    return this.#pool.use((client) =>
+      inTransaction(client, async () => {
+        await client.query("delete from content where hash = any($1)", [contents]);
+        for (const { kind, id } of entries)
+          await client.query("delete from entry where kind = $1 and id = $2", [kind, encodeName(id)]);
+        const [committed] = await apply(client, [commit], { text: applyText(values), values });
+        if (!committed?.ok) throw new Error(`damaged rows could not be replaced: ${committed?.why ?? "newer_schema"}`);
+        return committed;
       }),
     );
   }

@@ -1,42 +1,36 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { z } from "zod";
-import { Instant } from "../../core/instant.ts";
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import type { Instant } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { Backup, syncFile, writeBackup } from "../backup-file.ts";
 import { Connection } from "./connection.ts";
 import { backupRecordOf } from "./restore-advice.ts";
 
 const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
-
-/** The time, file and size of a backup. */
-export const Backup = z.object({ at: Instant, file: z.string(), bytes: z.int() });
-export type Backup = z.infer<typeof Backup>;
 
 /** Copies a consistent snapshot of a store while others may write; the copy is checked before it gets its name. */
-export async function backUp(database: string, target: string, at: Instant): Promise<Backup> {
+export async function backUp(
+  database: string,
+  target: string,
+  {
+    at,
+    prepare,
+  }: {
+    at: Instant;
+    /** Writes what belongs to it, before it gets its name. */
+    prepare?: () => Promise<unknown>;
+  },
+): Promise<Backup> {
   if (!existsSync(database)) {
     throw new Refusal("not_found", `There is no store at ${database}`, {
       hint: "See where it is: askd status --verbose",
     });
   }
-  if (existsSync(target)) {
-    throw new Refusal("bad_input", `${target} already exists; nothing was changed`, { hint: "Name another file" });
-  }
-  await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE });
-  const draft = `${target}.${process.pid}.part`;
-  await rm(draft, { force: true });
-  try {
+  const write = async (draft: string) => {
     await copyTo(database, draft);
-    await chmod(draft, FILE_MODE);
     await requireWhole(draft);
-    await syncFile(draft);
-    await rename(draft, target);
-  } finally {
-    await rm(draft, { force: true });
-  }
-  const backup: Backup = { at, file: target, bytes: (await stat(target)).size };
+  };
+  const backup = await writeBackup({ target, at, write, prepare });
   await writeFile(backupRecordOf(database), `${JSON.stringify(backup)}\n`, { mode: FILE_MODE });
   return backup;
 }
@@ -50,6 +44,13 @@ export async function findLastBackup(database: string): Promise<Backup | undefin
   } catch {
     return undefined; // somebody else's file: nothing is known
   }
+}
+
+/** Copies a store as it is, damaged or not, into a new file that only its owner can read. */
+export async function copyStore(database: string, target: string): Promise<void> {
+  await copyTo(database, target);
+  await chmod(target, FILE_MODE);
+  await syncFile(target);
 }
 
 async function copyTo(database: string, draft: string) {
@@ -73,14 +74,5 @@ async function requireWhole(draft: string) {
   } finally {
     copy.close();
     for (const more of ["-wal", "-shm"]) await rm(`${draft}${more}`, { force: true });
-  }
-}
-
-async function syncFile(path: string) {
-  const file = await open(path, "r+");
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

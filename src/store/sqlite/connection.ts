@@ -1,9 +1,13 @@
 import { Refusal } from "../../core/refusal.ts";
-import { existsSync, statSync } from "node:fs";
-import { basename } from "node:path";
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { openDatabase, openFixedDatabase, type Database, type SqlValue, type Statement } from "../../sqlite.ts";
 import { explainSqliteError, isBusy } from "./error.ts";
+import { listFileUsers } from "./file-users.ts";
 import { findReadOnly } from "./read-only.ts";
+import { UnreadableRows } from "../unreadable.ts";
+import { requireNoRestore } from "./restore-mark.ts";
 import { damagedFile, isMarkedAsOwn, markAsOwn, requireOwnTables, requireStoreFile } from "./identity.ts";
 
 /** How long a lock held by another process is waited for. */
@@ -29,12 +33,18 @@ export function insertInto(table: string, columns: readonly string[], onConflict
 export class Connection {
   readonly path: string;
   readonly database: Database;
+  readonly unreadable = new UnreadableRows();
   readonly #statements = new Map<string, Statement<unknown>>();
+  /** A copy that is deleted with the connection. */
+  readonly #copy: string | undefined;
+  readonly #isUntouched: boolean;
   #hasWritten = false;
 
-  private constructor(path: string, database: Database) {
+  private constructor(path: string, database: Database, as: { isUntouched?: true; copy?: string } = {}) {
     this.path = path;
     this.database = database;
+    this.#isUntouched = as.isUntouched ?? false;
+    this.#copy = as.copy;
   }
 
   /**
@@ -42,6 +52,7 @@ export class Connection {
    * an askd store stays unchanged, unless it is new.
    */
   static async open(path: string, { check, isNew = false }: { check: boolean; isNew?: boolean }): Promise<Connection> {
+    requireNoRestore(path);
     // A writable connection changes the file when it closes: it checkpoints the log.
     if (!isNew && !requireStoreFile(path)) (await Connection.look(path)).close();
     // A log without a process that has the file open was left by a killed process.
@@ -51,6 +62,9 @@ export class Connection {
       explained(path, () => openDatabase(path)),
     );
     try {
+      await connection.read(() => connection.database.exec("pragma schema_version"));
+      // Again, now that it is open: a restore that began before sees this process, one that began later is seen here.
+      requireNoRestore(path);
       if (!isNew) await connection.read(() => requireOwnTables(path, connection.database));
       await connection.read(() => connection.#setUp());
       if (wasKilled) await connection.read(() => connection.#requireWhole());
@@ -63,19 +77,56 @@ export class Connection {
 
   /** Opens an existing store read-only; nothing about it changes. */
   static async look(path: string): Promise<Connection> {
+    requireNoRestore(path);
     requireStoreFile(path);
     const isFixed = findReadOnly(path) !== undefined && !needsLog(path);
-    const connection = new Connection(
-      path,
-      explained(path, () => (isFixed ? openFixedDatabase(path) : openDatabase(path, { readOnly: true }))),
+    return Connection.#requireOwn(
+      new Connection(
+        path,
+        explained(path, () => (isFixed ? openFixedDatabase(path) : openDatabase(path, { readOnly: true }))),
+      ),
     );
+  }
+
+  /**
+   * Opens an existing store without writing a byte in its folder: SQLite makes an index of the log beside a file even to
+   * read it. A file without a log is read as it is; one with a log that no process has open, from a copy of both.
+   */
+  static async lookUntouched(path: string): Promise<Connection> {
+    requireNoRestore(path);
+    requireStoreFile(path);
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    if (log === undefined || log.size === 0) {
+      const database = explained(path, () => openFixedDatabase(path));
+      return Connection.#requireOwn(new Connection(path, database, { isUntouched: true }));
+    }
+    const canSeeUsers = process.platform === "linux";
+    if (!canSeeUsers || listFileUsers(path).length > 0) return Connection.look(path);
+    const copy = mkdtempSync(join(tmpdir(), "askd-look-"));
+    const file = join(copy, basename(path));
     try {
-      await connection.read(() => requireOwnTables(path, connection.database));
-      return connection;
+      for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${file}${end}`);
+      const database = explained(path, () => openDatabase(file, { readOnly: true }));
+      return await Connection.#requireOwn(new Connection(file, database, { copy }));
     } catch (error) {
-      connection.database.close();
+      rmSync(copy, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  static async #requireOwn(connection: Connection) {
+    try {
+      await connection.read(() => requireOwnTables(connection.path, connection.database));
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  /** Opens the same file once more to read it, in the same way. */
+  lookAgain(): Promise<Connection> {
+    return this.#isUntouched ? Connection.lookUntouched(this.path) : Connection.look(this.path);
   }
 
   /** The statement with this text, compiled once. */
@@ -124,6 +175,7 @@ export class Connection {
     if (this.#hasWritten) this.#emptyLog();
     this.#statements.clear();
     this.database.close();
+    if (this.#copy !== undefined) rmSync(this.#copy, { recursive: true, force: true });
   }
 
   /** An empty log tells the next process that no writer was killed. */
@@ -197,6 +249,16 @@ function needsLog(path: string) {
   throw new Refusal("store_unusable", `${path} has changes in its log that cannot be read on a read-only disk.`, {
     hint: `Read a copy: copy ${basename(path)} and ${basename(path)}-wal into a folder that you can write, then use --store.`,
   });
+}
+
+/** Says whether no process has the store open, damaged or not; one that is missing has no user. */
+export function isUnused(path: string): boolean {
+  if (!existsSync(path)) return true;
+  try {
+    return isNobodys(path);
+  } catch {
+    return true; // too damaged to be opened by anybody
+  }
 }
 
 /** Says whether no process has the file open. */

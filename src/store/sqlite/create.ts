@@ -16,6 +16,7 @@ import { basename, dirname, join } from "node:path";
 import { MINUTE_MS } from "../../core/instant.ts";
 import { hasErrorCode } from "../../core/error-code.ts";
 import { Connection } from "./connection.ts";
+import { requireNoRestore } from "./restore-mark.ts";
 import { createEmptyFile, explainUnusable } from "./store-files.ts";
 import { migrate } from "./schema.ts";
 
@@ -28,6 +29,7 @@ const OLD_MS = 10 * MINUTE_MS;
  * no half-made store, and of concurrent ones one wins.
  */
 export async function createStore(database: string): Promise<void> {
+  requireNoRestore(database);
   if (existsSync(database)) return;
   const draft = `${database}.${randomUUID()}${DRAFT}`;
   // The file that gets the name is a copy that was never open as a database: SQLite shares the index of the log among

@@ -1,8 +1,10 @@
 import { Refusal } from "../../core/refusal.ts";
 import { type ReadOnlyPart, findReadOnly } from "./read-only.ts";
+import { readOnlyRefusal } from "../read-only.ts";
 import { adviseRestore } from "./restore-advice.ts";
 import { MissingDriver } from "../../sqlite.ts";
 
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const READ_ONLY = 8;
@@ -45,7 +47,10 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     return new Refusal("store_unusable", error.message, { hint: error.hint, cause: error });
   }
   const code = codeOf(error);
-  const [what, hint] = describe(code, path);
+  const part = code === READ_ONLY ? findReadOnly(path) : undefined;
+  if (code === READ_ONLY && part === undefined) return readOnlyRefusal(error);
+  const lost = code === undefined || code === ERROR ? findLostPart(error) : undefined;
+  const [what, hint] = lost === undefined ? describe(code, path) : lostPartText(path, lost);
   if (what === undefined) return error;
   const isPassing = code === BUSY || code === LOCKED || code === FULL || code === INPUT_OUTPUT;
   return new Refusal("store_unusable", what, {
@@ -53,6 +58,15 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     cause: error,
     retryAfterMs: isPassing ? RETRY_AFTER_MS : undefined,
   });
+}
+
+/** The table or index that a statement needs and the file does not have. */
+function findLostPart(error: unknown) {
+  return error instanceof Error ? /no such (?:table|index|column): (\S+)/.exec(error.message)?.[1] : undefined;
+}
+
+function lostPartText(path: string, part: string): [what: string, hint: string] {
+  return [`${path} has lost a part: ${part}.`, "Rebuild what can be rebuilt: askd doctor --fix"];
 }
 
 function describe(code: number | undefined, path: string): [what: string | undefined, hint: string] {

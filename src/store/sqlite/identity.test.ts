@@ -36,7 +36,7 @@ const WAYS = [
   ["opening", () => openSqliteStore(path)],
   ["looking at", () => inspectSqlite(path)],
   ["asking for the schema of", () => findSchema(path)],
-  ["backing up", () => backUp(path, join(directory, "copy.db"), instant(0))],
+  ["backing up", () => backUp(path, join(directory, "copy.db"), { at: instant(0) })],
 ] as const;
 
 function write(file: string, sql: string): void {

@@ -2,6 +2,7 @@ import { instant } from "../../core/instant.ts";
 import type { StoreInspection } from "../inspection.ts";
 import { compareVersion } from "../schema.ts";
 import { Connection } from "./connection.ts";
+import { findMissingRows } from "./mend-schema.ts";
 import { SCHEMA, readMeta } from "./schema.ts";
 import { readSqliteStore } from "./sqlite.ts";
 
@@ -20,7 +21,8 @@ function read(connection: Connection): StoreInspection {
   const { database } = connection;
   const version = database.prepare<{ version: string }>("select sqlite_version() as version").get()?.version;
   const journal = database.prepare<{ journal_mode: string }>("pragma journal_mode").get()?.journal_mode;
-  const schema = compareVersion(readMeta(connection), SCHEMA);
+  const missingRows = findMissingRows(database);
+  const schema = missingRows.includes("meta") ? "missing" : compareVersion(readMeta(connection), SCHEMA);
   const isWal = journal === "wal";
   return {
     keeper: `sqlite ${version}`,
@@ -29,6 +31,7 @@ function read(connection: Connection): StoreInspection {
     // An empty file gets its mode with its tables.
     isDurable: isWal || schema === "missing",
     schema,
+    missingRows,
     now: instant(Date.now()),
     store: schema === "current" ? readSqliteStore(connection) : undefined,
     close: () => {

@@ -2,7 +2,7 @@ import { later, type Instant } from "../../core/instant.ts";
 import type { ClaimedJob } from "../../core/run/job.ts";
 import type { SqlValue } from "../../sqlite.ts";
 import type { PreparedCommit, PreparedJob } from "../prepare.ts";
-import { parseJob } from "../row.ts";
+import { type JobText, jobName, toJob } from "../row.ts";
 import { insertInto, type Connection } from "./connection.ts";
 import { newerSchemaRefusal } from "../schema.ts";
 import { SCHEMA } from "./schema.ts";
@@ -23,10 +23,11 @@ const FOR_US =
   "kind = ? and (host is null or host = ?) and (agent is null or agent in (select value from json_each(?)))";
 const READY = `select key, ready_at from job where ${FOR_US} and ready_at <= ? order by ready_at limit ?`;
 const NEXT = `select ready_at from job where ${FOR_US} order by ready_at limit 1`;
-const CLAIM = `update job set attempt = ?, claimed_by = ?, lease_until = ?, ready_at = ? where key = ? returning body`;
-const LIST = "select body, attempt, lease_until from job order by ready_at, key limit ?";
+const CLAIM = `update job set attempt = ?, claimed_by = ?, lease_until = ?, ready_at = ? where key = ?
+  returning key, body`;
+const LIST = "select key, body, attempt, lease_until from job order by ready_at, key limit ?";
 // Few jobs fail and the list is rarely read: scanning the text of all jobs is cheaper than an index on every write.
-const LIST_FAILING = `select body, attempt, lease_until from job where instr(body, '"failure":{') > 0
+const LIST_FAILING = `select key, body, attempt, lease_until from job where instr(body, '"failure":{') > 0
   order by ready_at, key limit ?`;
 
 type JobFilter = Pick<ClaimFilter, "kinds" | "host" | "agents">;
@@ -36,8 +37,7 @@ interface ClaimResult {
   jobs: ClaimedJob[];
 }
 
-interface KeptRow {
-  body: string;
+interface KeptRow extends JobText {
   attempt: number;
   lease_until: Instant | null;
 }
@@ -80,12 +80,10 @@ export async function claimJobs(
     const meta = connection.prepare<{ attempt: number; writable_by: number }>(NEXT_ATTEMPT).get();
     if (meta === undefined || meta.writable_by > SCHEMA) throw newerSchemaRefusal();
     const leaseUntil = later(now, filter.leaseMs);
-    const claim = connection.prepare<{ body: string }>(CLAIM);
-    const jobs = ready.flatMap(({ key }) => {
-      const row = claim.get(meta.attempt, filter.worker, leaseUntil, leaseUntil, key);
-      return row ? [{ ...parseJob(row.body), attempt: meta.attempt }] : [];
-    });
-    return { now, jobs };
+    const claim = connection.prepare<JobText>(CLAIM);
+    const rows = ready.flatMap(({ key }) => claim.get(meta.attempt, filter.worker, leaseUntil, leaseUntil, key) ?? []);
+    const jobs = connection.unreadable.read(rows, jobName, toJob);
+    return { now, jobs: jobs.map((job) => ({ ...job, attempt: meta.attempt })) };
   });
 }
 
@@ -99,15 +97,15 @@ export function nextJobAt(connection: Connection, filter: JobFilter): Instant | 
 }
 
 export function listJobs(connection: Connection, limit: number): KeptJob[] {
-  return connection.prepare<KeptRow>(LIST).all(limit).map(toKeptJob);
+  return connection.unreadable.read(connection.prepare<KeptRow>(LIST).all(limit), jobName, toKeptJob);
 }
 
 export function listFailingJobs(connection: Connection, limit: number): KeptJob[] {
-  return connection.prepare<KeptRow>(LIST_FAILING).all(limit).map(toKeptJob);
+  return connection.unreadable.read(connection.prepare<KeptRow>(LIST_FAILING).all(limit), jobName, toKeptJob);
 }
 
-function toKeptJob({ body, attempt, lease_until: leaseUntil }: KeptRow): KeptJob {
-  return { ...parseJob(body), attempt, leaseUntil: leaseUntil ?? undefined };
+function toKeptJob({ attempt, lease_until: leaseUntil, ...row }: KeptRow): KeptJob {
+  return { ...toJob(row), attempt, leaseUntil: leaseUntil ?? undefined };
 }
 
 // One query per kind, so that each reads its index in order and stops: a hundred thousand due reminders are not sorted

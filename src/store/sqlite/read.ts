@@ -3,8 +3,10 @@ import { STORE_CHAIN } from "../../core/id.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { SqlValue } from "../../sqlite.ts";
-import { type EntryRow, parseEntry, parseQuestion, parseRun } from "../row.ts";
-import type { RowVersion, QuestionCache } from "../question-cache.ts";
+import type { ArchivableRow } from "../archive.ts";
+import { type EntryRow, type RunText, entryName, parseEntry, runName, toRun } from "../row.ts";
+import { type RowVersion, type QuestionCache, readQuestions } from "../question-cache.ts";
+import type { SqliteArchive } from "./archive.ts";
 import type { Connection } from "./connection.ts";
 import { FOUND, searchExpression } from "./word-search.ts";
 import type { EntryCache } from "../entry-cache.ts";
@@ -15,18 +17,9 @@ const QUESTION = "select id, body from question";
 const ENTRY = "select kind, id, parent, version, body from entry";
 const ENTRY_NAME = "select id, version from entry";
 export const READ_ENTRIES = `${ENTRY} where kind = ? and id in (select value from json_each(?)) order by id`;
-export const READ_QUESTIONS = "select body from question where id in (select value from json_each(?))";
+export const READ_QUESTIONS = "select id, body from question where id in (select value from json_each(?))";
 
-interface RunRow {
-  id: string;
-  number: number;
-  body: string;
-}
-
-interface QuestionRow {
-  id: string;
-  body: string;
-}
+type RunRow = ArchivableRow & RunText;
 
 /** Conditions and their values. */
 type Where = Array<[condition: string, value: SqlValue]>;
@@ -37,7 +30,7 @@ interface Page {
   limit: number;
 }
 
-export function listRuns(connection: Connection, filter: RunFilter): Run[] {
+export function listRuns(connection: Connection, filter: RunFilter, archive: SqliteArchive): Run[] {
   const { statuses, parentId, endedSince } = filter;
   const where: Where = [["id > ?", STORE_CHAIN]];
   if (parentId !== undefined) where.push(["parent_id = ?", parentId]);
@@ -49,10 +42,15 @@ export function listRuns(connection: Connection, filter: RunFilter): Run[] {
       : statuses.flatMap((status) =>
           select<RunRow>(connection, RUN, [...where, ...isStatus(status, "completed")], filter),
         );
-  return rows.sort(byId(filter.order)).slice(0, filter.limit).map(toRun);
+  const page = rows.sort(byId(filter.order)).slice(0, filter.limit);
+  return connection.unreadable.read(archive.fill(page), runName, toRun);
 }
 
-export function listQuestions(connection: Connection, filter: QuestionFilter, reader: QuestionCache): Question[] {
+export function listQuestions(
+  connection: Connection,
+  filter: QuestionFilter,
+  { reader, archive }: { reader: QuestionCache; archive: SqliteArchive },
+): Question[] {
   const { status, isClosed, runId, find } = filter;
   const match = find === undefined ? undefined : searchExpression(find);
   if (find !== undefined && match === undefined) return [];
@@ -66,15 +64,14 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
   if (isClosed) where.push(["+status <> ?", "pending"]);
   // A list of all states reads everything once: caching it is pointless.
   if (status === undefined) {
-    const rows = select<QuestionRow>(connection, from("id, body"), where, filter, found);
-    return rows.map(({ body }) => parseQuestion(body));
+    const rows = select<ArchivableRow>(connection, from("id, body"), where, filter, found);
+    return readQuestions(connection.unreadable, archive.fill(rows));
   }
   const names = select<RowVersion>(connection, from("id, version"), where, filter, found);
   const missing = reader.missing(names);
   const fetched =
-    missing.length === 0 ? [] : connection.prepare<{ body: string }>(READ_QUESTIONS).all(JSON.stringify(missing));
-  const bodies = fetched.map(({ body }) => body);
-  return reader.take(names, bodies).filter((question) => question.status === status);
+    missing.length === 0 ? [] : connection.prepare<ArchivableRow>(READ_QUESTIONS).all(JSON.stringify(missing));
+  return reader.take(names, archive.fill(fetched)).filter((question) => question.status === status);
 }
 
 export function listEntries(
@@ -85,12 +82,14 @@ export function listEntries(
   const where: Where = [["kind = ?", kind]];
   if (parent !== undefined) where.push(["parent = ?", parent]);
   const whole = { order: "oldest", limit: -1, ...page } as const; // SQLite's own way to say "all"
-  if (!reader.isFor(kind)) return select<EntryRow>(connection, ENTRY, where, whole).map(parseEntry);
+  const { unreadable } = connection;
+  if (!reader.isFor(kind))
+    return unreadable.read(select<EntryRow>(connection, ENTRY, where, whole), entryName, parseEntry);
   const names = select<RowVersion>(connection, ENTRY_NAME, where, whole);
   const missing = reader.missing(kind, names);
   const fetched =
     missing.length === 0 ? [] : connection.prepare<EntryRow>(READ_ENTRIES).all(kind, JSON.stringify(missing));
-  return reader.take(kind, names, fetched.map(parseEntry));
+  return reader.take(kind, names, unreadable.read(fetched, entryName, parseEntry));
 }
 
 /** The index by status omits the usual one; it is used if the query's text does too. */
@@ -103,7 +102,7 @@ function isStatus(status: string, usual: string): Where {
 export function lookUp(
   connection: Connection,
   ref: NameReference,
-  limit: number,
+  { limit, archive }: { limit: number; archive: SqliteArchive },
 ): { runs: Run[]; questions: Question[] } {
   const newest: Page = { order: "newest", limit };
   if (ref.by === "short") {
@@ -112,18 +111,19 @@ export function lookUp(
       ["substr(id, 13) < ?", `${ref.text}~`], // after every character an id can have
       ["id <> ?", STORE_CHAIN],
     ];
+    const runs = selectNamed<RunRow>(connection, { from: RUN, table: "run" }, range, newest);
+    const questions = selectNamed<ArchivableRow>(connection, { from: QUESTION, table: "question" }, range, newest);
     return {
-      runs: selectNamed<RunRow>(connection, { from: RUN, table: "run" }, range, newest).map(toRun),
-      questions: selectNamed<QuestionRow>(connection, { from: QUESTION, table: "question" }, range, newest).map(
-        ({ body }) => parseQuestion(body),
-      ),
+      runs: connection.unreadable.read(archive.fill(runs), runName, toRun),
+      questions: readQuestions(connection.unreadable, archive.fill(questions)),
     };
   }
   const name: Where = [
     ref.by === "number" ? ["number = ?", ref.number] : [`${NAME_COLUMN[ref.by]} = ?`, ref.text],
     ["id <> ?", STORE_CHAIN],
   ];
-  return { runs: select<RunRow>(connection, RUN, name, newest).map(toRun), questions: [] };
+  const runs = archive.fill(select<RunRow>(connection, RUN, name, newest));
+  return { runs: connection.unreadable.read(runs, runName, toRun), questions: [] };
 }
 
 const NAME_COLUMN = { name: "name", external: "external_id", session: "session" } as const;
@@ -147,10 +147,6 @@ function selectNamed<Row>(
   const ids = `select id from ${table} where ${conditions} order by id desc limit ?`;
   const sql = `${from} where id in (${ids}) order by id desc`;
   return connection.prepare<Row>(sql).all(...where.map(([, value]) => value), limit);
-}
-
-function toRun({ body, number }: RunRow) {
-  return parseRun(body, number);
 }
 
 function byId(order: "oldest" | "newest"): (one: RunRow, other: RunRow) => number {

@@ -8,22 +8,13 @@ export function backupRecordOf(database: string): string {
   return join(dirname(database), "askd.backup.json");
 }
 
-/** How to get a damaged store back: its newest backup with the commands that restore it, or what can be saved. */
+/** How to get a damaged store back: its newest backup with the command that restores it, or what can be saved. */
 export function adviseRestore(database: string): string {
   const newest = findNewestBackup(database);
   const recover = `save what can be read: sqlite3 ${quoteShellWord(database)} .recover`;
   if (!newest) return `There is no backup that askd knows of (docs/backup.md); ${recover}`;
-  const now = new Date();
-  const aside = join(dirname(database), `broken-${now.toISOString().slice(0, 19).replaceAll(/\W/g, "")}`);
-  const commands = [
-    "askd service stop",
-    `mkdir ${quoteShellWord(aside)}`,
-    // The log belongs to its file: both go.
-    `mv ${quoteShellWord(database)}* ${quoteShellWord(aside)}`,
-    `cp ${quoteShellWord(newest.file)} ${quoteShellWord(database)}`,
-  ];
-  const age = formatDuration(Math.max(0, now.getTime() - newest.atMs));
-  return `The newest backup is ${newest.file} (${age} old). Restore it (docs/backup.md): ${commands.join(" && ")}`;
+  const age = formatDuration(Math.max(0, Date.now() - newest.atMs));
+  return `The newest backup is ${newest.file} (${age} old). Restore it: askd service stop && askd restore ${quoteShellWord(newest.file)}`;
 }
 
 function findNewestBackup(database: string) {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Database, openMemoryDatabase } from "../../sqlite.ts";
 import { type Migration, type SchemaDifference, type SchemaVersion, compareSchemas, planMigration } from "../schema.ts";
+import { lostVersion } from "../schema.ts";
 import { Connection } from "./connection.ts";
 
 /** Tables that SQLite makes itself: for keys, for statistics, and behind an index of words, as its version does it. */
@@ -100,7 +101,7 @@ create index job_ready on job (kind, ready_at);
 // The words of questions, under the rows of their questions: all that were asked, and those that people answered.
 // They are written later, by an idle process; the mark is the last indexed event.
 // Words are stored normalized, so the index folds nothing and only records which question has which word.
-const WORDS = `
+export const WORDS = `
 create virtual table question_word using fts5(words, content='', detail=none, columnsize=0, tokenize='ascii');
 create virtual table answered_word using fts5(words, content='', detail=none, columnsize=0, tokenize='ascii');
 create table word_mark (id integer primary key check (id = 1), seq integer not null);
@@ -118,11 +119,17 @@ values (0, 'r_00000000000000000000000000', 1, '{}', '', '', '', 'store', 0, '', 
 // close questions and leave the messages as they are.
 const DELIVERIES = "-- entries of the kinds delivery, outside and listener";
 
+// Old lines of the trail, and the texts of runs that ended with them, compressed by the page under the seq of the last
+// line. The row of such a run or question has "@" and that seq in place of its text; the row of its content is gone.
+// A program that does not know of it would read neither.
+const ARCHIVE = "create table archive (last integer primary key, body blob not null);";
+
 export const MIGRATIONS: readonly Migration[] = [
   { sql: FIRST, writableBy: 1 },
   { sql: WORDS, writableBy: 1 },
   { sql: STORE, writableBy: 3 },
   { sql: DELIVERIES, writableBy: 4 },
+  { sql: ARCHIVE, writableBy: 5 },
 ];
 
 /** The schema this program knows. */
@@ -167,7 +174,8 @@ export async function findSchemaDifferences(connection: Connection): Promise<Sch
   }
 }
 
-function readParts(database: Database) {
+/** The parts of a schema, each with the text that made it. */
+export function readParts(database: Database): Map<string, string> {
   const sql = "select type, name, coalesce(sql, '') as text from sqlite_schema order by rowid";
   const rows = database.prepare<{ type: string; name: string; text: string }>(sql).all();
   const parts = rows.map(({ type, name, text }) => ({ part: `${type} ${name}`, text }));
@@ -182,5 +190,7 @@ function readParts(database: Database) {
 export function readMeta(connection: Connection): SchemaVersion | undefined {
   const table = "select 1 as found from sqlite_schema where name = 'meta'";
   if (connection.database.prepare(table).get() === undefined) return undefined;
-  return connection.database.prepare<SchemaVersion>("select schema, writable_by from meta").get();
+  const found = connection.database.prepare<SchemaVersion>("select schema, writable_by from meta").get();
+  if (found === undefined) throw lostVersion(connection.path);
+  return found;
 }

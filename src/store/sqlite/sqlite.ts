@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Refusal } from "../../core/refusal.ts";
 import { compareVersion } from "../schema.ts";
@@ -9,25 +10,39 @@ import { instant, type Instant } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import { Batcher } from "../batch.ts";
 import { ChangeListeners } from "../change-listeners.ts";
-import { type EntryRow, parseContent, parseEntry, parseEvent, parseQuestion, parseRun, parseSources } from "../row.ts";
+import {
+  type EntryRow,
+  entryName,
+  eventName,
+  getEntry,
+  parseEntry,
+  parseEvent,
+  parseOrigin,
+  readContent,
+  runName,
+  toRun,
+} from "../row.ts";
 import { Connection } from "./connection.ts";
+import { SqliteArchive, archiveLines } from "./archive.ts";
 import { createStore } from "./create.ts";
 import { EntryCache } from "../entry-cache.ts";
-import { QuestionCache } from "../question-cache.ts";
+import { QuestionCache, getQuestion, readQuestions } from "../question-cache.ts";
 import { findDamage, findQuickDamage } from "./damage.ts";
-import { requireOwnFolder, restrictPermissions, prepareFiles } from "./store-files.ts";
+import { requireOwnFolder, requireShortPath, restrictPermissions, prepareFiles } from "./store-files.ts";
 import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
 import { READ_ENTRIES, READ_QUESTIONS, listEntries, listQuestions, listRuns, lookUp } from "./read.ts";
 import { SCHEMA, findSchemaDifferences, migrate, readMeta } from "./schema.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
-import type { StoreSnapshot } from "../snapshot.ts";
+import type { ArchivableRow, ArchiveLimit } from "../archive.ts";
+import type { StoreSnapshot, StoredLine } from "../snapshot.ts";
 import { readSqliteSnapshot } from "./snapshot.ts";
 import { SqliteWatch } from "./watch.ts";
-import { prepareAdopted } from "../prepare.ts";
-import { restoreRows, SqliteWriter } from "./write.ts";
+import { prepareAdopted, prepareCommit } from "../prepare.ts";
+import { deleteRows, restoreRows, SqliteWriter } from "./write.ts";
 import type {
   StoreChange,
   ClaimFilter,
+  DamagedRows,
   EntryPage,
   RunOrigin,
   QuestionFilter,
@@ -37,21 +52,21 @@ import type {
   TrailFilter,
 } from "../store.ts";
 
-const FIND_RUN = "select number, body from run where id = ? and +number > 0";
-const READ_RUNS = `select number, body from run
-  where id in (select value from json_each(?)) and +number > 0`;
-const READ_ORIGINS = `select id, number, agent, body ->> '$.repo' as repo, body ->> '$.sources' as sources from run
+const FIND_RUN = "select id, number, body from run where id = ? and +number > 0";
+const READ_RUNS = `select id, number, body from run
   where id in (select value from json_each(?)) and +number > 0`;
 const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
-const FIND_QUESTION = "select body from question where id = ?";
-const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
+const FIND_QUESTION = "select id, body from question where id = ?";
+const FIND_BY_KEY = "select id, body from question where run_id = ? and key = ?";
 const FIND_CONTENT = "select body from content where hash = ?";
 const FIND_ENTRY = "select kind, id, parent, version, body from entry where kind = ? and id = ?";
 const COUNT = "select count(*) as count from question where status = ? and status <> 'answered'";
 // Questions are never deleted, so the last row is their count: most are answered and not in the index.
 const COUNT_ANSWERED = `select coalesce(max("row"), 0)
   - (select count(*) from question where status <> 'answered') as count from question`;
-const FEED = "select n, hash, body, cast(seq as text) as cursor from event where seq > ? order by seq limit ?";
+// The last event is never archived: without an event after the cursor there is nothing in the archive either.
+const FEED = `select n, hash, body, cast(seq as text) as cursor, (select max(last) from archive) as archived
+  from event where seq > ? order by seq limit ?`;
 const CHAIN = `with recursive chain (seq) as (
     select chain_seq from run where id = ?
     union all select event.before from chain join event on event.seq = chain.seq
@@ -69,24 +84,25 @@ const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 /** How long the result of a quick check is cached. */
 const LOOK_AGAIN_MS = 10_000;
 
-interface BodyRow {
-  body: string;
-}
-
 interface CountRow {
   count: number;
 }
 
 type EventRow = Omit<KeptEvent, "event">;
+type RunBody = ArchivableRow & { number: number };
 
 export interface SqliteOptions {
+  /** Writes nothing, neither to the file nor beside it; every change is refused. */
+  isReadOnly?: boolean;
   /** The clock for due jobs and leases; this machine's by default. */
   now?: () => Instant;
 }
 
 /** Opens the store in that file, creating it if missing. */
-export async function openSqliteStore(path: string, { now = machineTime }: SqliteOptions = {}): Promise<Store> {
-  if (findReadOnly(resolve(path))) return openReadOnly(resolve(path));
+export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
+  const { now = machineTime, isReadOnly = false } = options;
+  requireShortPath(resolve(path));
+  if (isReadOnly || findReadOnly(resolve(path))) return openReadOnly(resolve(path), { isReadOnly });
   const files = prepareFiles(resolve(path));
   await createStore(files.database);
   const connection = await Connection.open(files.database, { check: files.hasLog });
@@ -102,9 +118,14 @@ export async function openSqliteStore(path: string, { now = machineTime }: Sqlit
 }
 
 /** Opens a store that cannot be written: it can be read, and every change is refused. */
-async function openReadOnly(path: string): Promise<Store> {
+async function openReadOnly(path: string, { isReadOnly }: { isReadOnly: boolean }): Promise<Store> {
+  if (!existsSync(path)) {
+    throw new Refusal("not_found", `There is no store at ${path}`, {
+      hint: "Name the file with --store sqlite:<path>",
+    });
+  }
   requireOwnFolder(dirname(path));
-  const connection = await Connection.look(path);
+  const connection = await (isReadOnly ? Connection.lookUntouched(path) : Connection.look(path));
   if ((await connection.read(() => compareVersion(readMeta(connection), SCHEMA))) === "current")
     return readSqliteStore(connection);
   connection.close();
@@ -123,8 +144,9 @@ class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #writer: SqliteWriter;
   readonly #listeners = new ChangeListeners();
-  readonly #rows = new QuestionCache();
+  readonly #rows: QuestionCache;
   readonly #entries = new EntryCache();
+  readonly #archive: SqliteArchive;
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
@@ -136,6 +158,8 @@ class SqliteStore implements Store {
     const writer = new SqliteWriter(connection);
     this.#writer = writer;
     this.#connection = connection;
+    this.#rows = new QuestionCache(connection.unreadable);
+    this.#archive = new SqliteArchive(connection);
     this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
     this.#batcher = new Batcher({
@@ -169,69 +193,89 @@ class SqliteStore implements Store {
     return committed;
   }
 
+  async replaceDamaged(gone: DamagedRows, changes: Changes) {
+    const commit = prepareCommit(changes);
+    const committed = await this.#connection.transact(() => {
+      deleteRows(this.#connection, gone);
+      const [result] = this.#writer.write([commit], this.#now());
+      if (!result?.ok) throw new Error(`damaged rows could not be replaced: ${result?.why ?? "newer_schema"}`);
+      return result;
+    });
+    this.#watch.touch();
+    this.#listeners.notify({ questions: new Set(), dueAt: undefined, all: true });
+    return committed;
+  }
+
   async findRun(id: RunId) {
-    const row = await this.#get<BodyRow & { number: number }>(FIND_RUN, id);
-    return row && parseRun(row.body, row.number);
+    const row = await this.#getRow<RunBody>(FIND_RUN, id);
+    return row && this.#unreadable.get(row, runName, toRun);
   }
 
   async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
-    type Row = { id: RunId; number: number; agent: string; repo: string | null; sources: string | null };
-    const rows = await this.#all<Row>(READ_ORIGINS, JSON.stringify(ids));
-    return rows.map(({ repo, sources, ...row }) => ({
-      ...row,
-      repo: repo ?? undefined,
-      sources: sources === null ? undefined : parseSources(sources),
-    }));
+    const rows = await this.#allRows<RunBody>(READ_RUNS, JSON.stringify(ids));
+    return this.#unreadable.read(rows, runName, ({ body, number }) => parseOrigin(body, number));
   }
 
   async readRuns(ids: readonly RunId[]) {
-    const rows = await this.#all<BodyRow & { number: number }>(READ_RUNS, JSON.stringify(ids));
-    return rows.map(({ body, number }) => parseRun(body, number));
+    const rows = await this.#allRows<RunBody>(READ_RUNS, JSON.stringify(ids));
+    return this.#unreadable.read(rows, runName, toRun);
   }
 
   async readContents(hashes: readonly string[]) {
-    const rows = await this.#all<BodyRow & { hash: string }>(READ_CONTENTS, JSON.stringify(hashes));
-    return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
+    const rows = await this.#all<{ hash: string; body: string }>(READ_CONTENTS, JSON.stringify(hashes));
+    const texts = new Map(rows.map(({ hash, body }) => [hash, body]));
+    const missing = hashes.filter((hash) => !texts.has(hash));
+    const archived = await this.#connection.read(() => this.#archive.findContents(missing));
+    const all = [...texts, ...archived];
+    return new Map(all.map(([hash, body]) => [hash, readContent(this.#unreadable, { hash, body })]));
   }
 
   async readQuestions(ids: readonly QuestionId[]) {
-    return (await this.#all<BodyRow>(READ_QUESTIONS, JSON.stringify(ids))).map(({ body }) => parseQuestion(body));
+    return readQuestions(this.#unreadable, await this.#allRows<ArchivableRow>(READ_QUESTIONS, JSON.stringify(ids)));
   }
 
   async findQuestion(id: QuestionId) {
-    const row = await this.#get<BodyRow>(FIND_QUESTION, id);
-    return row && parseQuestion(row.body);
+    const row = await this.#getRow<ArchivableRow>(FIND_QUESTION, id);
+    return row && getQuestion(this.#unreadable, row);
   }
 
   async findQuestionByKey(runId: RunId, key: string) {
-    const row = await this.#get<BodyRow>(FIND_BY_KEY, runId, key);
-    return row && parseQuestion(row.body);
+    const row = await this.#getRow<ArchivableRow>(FIND_BY_KEY, runId, key);
+    return row && getQuestion(this.#unreadable, row);
   }
 
   async findContent(hash: string) {
-    const row = await this.#get<BodyRow>(FIND_CONTENT, hash);
-    return row && parseContent(row.body);
+    const row = await this.#get<{ body: string }>(FIND_CONTENT, hash);
+    return row ? readContent(this.#unreadable, { hash, body: row.body }) : (await this.readContents([hash])).get(hash);
   }
 
   async findEntry(kind: Entry["kind"], id: string) {
     const row = await this.#get<EntryRow>(FIND_ENTRY, kind, id);
-    return row && parseEntry(row);
+    return row && getEntry(this.#unreadable, row);
   }
 
   async readEntries(kind: Entry["kind"], ids: readonly string[]) {
-    return (await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids))).map(parseEntry);
+    const rows = await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids));
+    return this.#unreadable.read(rows, entryName, parseEntry);
   }
 
   listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage) {
-    return this.#connection.read(() => listEntries(this.#connection, { kind, parent, page }, this.#entries));
+    const list = (part: EntryPage | undefined) =>
+      this.#connection.read(() => listEntries(this.#connection, { kind, parent, page: part }, this.#entries));
+    return page ? this.#unreadable.fillPage(page.limit, (limit) => list({ ...page, limit })) : list(undefined);
   }
 
   listRuns(filter: RunFilter) {
-    return this.#connection.read(() => listRuns(this.#connection, filter));
+    return this.#unreadable.fillPage(filter.limit, (limit) =>
+      this.#connection.read(() => listRuns(this.#connection, { ...filter, limit }, this.#archive)),
+    );
   }
 
   listQuestions(filter: QuestionFilter) {
-    return this.#connection.read(() => listQuestions(this.#connection, filter, this.#rows));
+    const how = { reader: this.#rows, archive: this.#archive };
+    return this.#unreadable.fillPage(filter.limit, (limit) =>
+      this.#connection.read(() => listQuestions(this.#connection, { ...filter, limit }, how)),
+    );
   }
 
   findAnswered(words: readonly string[], limit: number) {
@@ -239,7 +283,7 @@ class SqliteStore implements Store {
   }
 
   indexWords(limit: number) {
-    return indexWords(this.#connection, limit);
+    return indexWords(this.#connection, limit, this.#archive);
   }
 
   async countQuestions(status: Question["status"]) {
@@ -248,11 +292,20 @@ class SqliteStore implements Store {
   }
 
   lookUp(ref: NameReference, limit: number) {
-    return this.#connection.read(() => lookUp(this.#connection, ref, limit));
+    return this.#connection.read(() => lookUp(this.#connection, ref, { limit, archive: this.#archive }));
   }
 
-  async readFeed(after: string, limit: number) {
-    return (await this.#all<EventRow>(FEED, Number(after), limit)).map(parseEvent);
+  readFeed(after: string, limit: number) {
+    return this.#unreadable.fillPage(limit, (count) => this.#listFeed(Number(after), count));
+  }
+
+  async #listFeed(from: number, limit: number) {
+    const read = await this.#all<EventRow & { archived: number | null }>(FEED, from, limit);
+    const rows = read.map(({ archived: _archived, ...row }) => row);
+    const boundary = read[0]?.archived ?? 0;
+    if (boundary <= from) return this.#readEvents(rows);
+    const lines = await this.#connection.read(() => this.#archive.linesAfter(from, { upTo: boundary, limit }));
+    return this.#readEvents([...lines.map(toEventRow), ...rows].slice(0, limit));
   }
 
   async findFeedEnd() {
@@ -260,18 +313,29 @@ class SqliteStore implements Store {
     return String(row?.seq ?? 0);
   }
 
-  async readTrailPage({ before, runId, limit }: TrailFilter) {
+  readTrailPage({ before, runId, limit }: TrailFilter) {
     const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before);
+    return this.#unreadable.fillPage(limit, (count) => this.#listBack(end, runId, count));
+  }
+
+  async #listBack(end: number, runId: RunId | undefined, limit: number) {
     const rows =
       runId === undefined
         ? await this.#all<EventRow>(BACK, end, limit)
         : await this.#all<EventRow>(CHAIN_BACK, runId, end, limit);
-    return rows.map(parseEvent);
+    if (rows.length === limit) return this.#readEvents(rows);
+    // Everything before the oldest of these rows is in the archive by now, and stays there.
+    const oldest = Number(rows.at(-1)?.cursor ?? end);
+    const older = await this.#connection.read(() => this.#archive.linesBefore(oldest, limit - rows.length, runId));
+    return this.#readEvents([...rows, ...older.map(toEventRow)]);
   }
 
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     return this.#connection.snapshot(() => ({
-      events: this.#connection.prepare<EventRow>(CHAIN).all(runId).map(parseEvent),
+      events: this.#readEvents([
+        ...[...this.#archive.chainBack(runId)].reverse().map(toEventRow),
+        ...this.#connection.prepare<EventRow>(CHAIN).all(runId),
+      ]),
       head: this.#connection.prepare<{ n: number; hash: string }>(HEAD).get(runId) ?? { n: 0, hash: CHAIN_START },
     }));
   }
@@ -280,8 +344,12 @@ class SqliteStore implements Store {
     return this.#all<Seal>(SEALS, afterN, limit);
   }
 
+  archive(limit: ArchiveLimit) {
+    return archiveLines(this.#connection, limit);
+  }
+
   readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>) {
-    return readSqliteSnapshot(this.#connection.path, read);
+    return readSqliteSnapshot(this.#connection, read);
   }
 
   claimJobs(filter: ClaimFilter) {
@@ -309,6 +377,10 @@ class SqliteStore implements Store {
     return this.#looked.found;
   }
 
+  listUnreadable() {
+    return this.#unreadable.list();
+  }
+
   findSchemaDifferences() {
     return findSchemaDifferences(this.#connection);
   }
@@ -332,6 +404,24 @@ class SqliteStore implements Store {
     this.#connection.close();
   }
 
+  async #getRow<Row extends ArchivableRow>(sql: string, ...values: Array<string | number>) {
+    const row = await this.#get<Row>(sql, ...values);
+    return row && this.#connection.read(() => this.#archive.fillRow(row));
+  }
+
+  async #allRows<Row extends ArchivableRow>(sql: string, ...values: Array<string | number>) {
+    const rows = await this.#all<Row>(sql, ...values);
+    return this.#connection.read(() => this.#archive.fill(rows));
+  }
+
+  #readEvents(rows: readonly EventRow[]) {
+    return this.#unreadable.read(rows, eventName, parseEvent);
+  }
+
+  get #unreadable() {
+    return this.#connection.unreadable;
+  }
+
   #get<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).get(...values));
   }
@@ -339,6 +429,10 @@ class SqliteStore implements Store {
   #all<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
   }
+}
+
+function toEventRow({ n, hash, body, seq }: StoredLine): EventRow {
+  return { n, hash, body, cursor: String(seq) };
 }
 
 function machineTime() {

@@ -75,6 +75,17 @@ test("a read-only directory is refused", async () => {
   });
 });
 
+test.each([
+  ["a folder with a name of 300 characters", "n".repeat(300)],
+  ["many folders, 600 characters together", Array(6).fill("n".repeat(100)).join("/")],
+])("a path that is too long, by %s, is said to be", async (_what, below) => {
+  await expect(openSqliteStore(join(directory, below, "askd.db"))).rejects.toMatchObject({
+    code: "store_unusable",
+    message: expect.stringContaining("The path of the store is too long"),
+    hint: expect.stringContaining("at most 500 bytes"),
+  });
+});
+
 test("a directory of ours is closed to others, one with other things in it is left as it is", async () => {
   chmodSync(directory, 0o755);
   await (await openSqliteStore(path)).close();

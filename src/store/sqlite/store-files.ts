@@ -21,6 +21,10 @@ const STICKY = 0o1000;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const ROOT = 0;
+/** SQLite takes 512, and puts "-journal" behind it. */
+const MOST_PATH_BYTES = 500;
+const MOST_NAME_BYTES = 255;
+const SHOWN_CHARS = 60;
 const USERS = "/etc/passwd";
 
 /** Locks and shared memory do not work over these: NFS, SMB, CIFS, SMB2, AFS, Ceph. */
@@ -48,6 +52,20 @@ export function prepareFiles(database: string): StoreFiles {
   }
   const log = statSync(`${database}-wal`, { throwIfNoEntry: false });
   return { database, wake, hasLog: log !== undefined && log.size > 0 };
+}
+
+/** Refuses a path that SQLite or the system cannot open; they would only say that they cannot. */
+export function requireShortPath(path: string): void {
+  const isLong = path.split("/").some((name) => Buffer.byteLength(name) > MOST_NAME_BYTES);
+  if (isLong || Buffer.byteLength(path) > MOST_PATH_BYTES) throw longPath(path);
+}
+
+function longPath(path: string) {
+  const bytes = Buffer.byteLength(path);
+  const shown = `${path.slice(0, SHOWN_CHARS)}…`;
+  return new Refusal("store_unusable", `The path of the store is too long (${bytes} bytes): ${shown}`, {
+    hint: `Use one of at most ${MOST_PATH_BYTES} bytes, and ${MOST_NAME_BYTES} for each name: --store sqlite:<path> or ASKD_HOME`,
+  });
 }
 
 /** Refuses the folder of another user, in which nothing can be kept. */

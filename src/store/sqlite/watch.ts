@@ -8,7 +8,8 @@ const EVENTS_AT_ONCE = 1000;
 
 const VERSION = "pragma data_version";
 const LAST = "select max(seq) as seq from event";
-const CHANGED = `select seq, body ->> '$.questionId' as question_id from event where seq > ? order by seq limit ?`;
+const CHANGED = `select seq, case when json_valid(body) then body ->> '$.questionId' end as question_id
+  from event where seq > ? order by seq limit ?`;
 
 /** Notifies this process of changes by others, and others of its own. */
 export class SqliteWatch {

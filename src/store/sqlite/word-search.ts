@@ -1,13 +1,16 @@
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { type SearchWord, parseSearch } from "../../core/answer/search-word.ts";
-import { parseQuestion, parseRun } from "../row.ts";
+import type { ArchivableRow } from "../archive.ts";
+import { readQuestions } from "../question-cache.ts";
+import { type RunText, runName, toRun } from "../row.ts";
+import type { SqliteArchive } from "./archive.ts";
 import type { Connection } from "./connection.ts";
 import { MOST_FOUND, type WordRow, questionsInEvents, wordChanges } from "../word-index.ts";
 
 const MARK = "select seq from word_mark";
 const EVENTS = "select seq, body from event where seq > ? order by seq limit ?";
-const QUESTIONS = `select "row", body from question where id in (select value from json_each(?))`;
-const RUNS = "select number, body from run where id in (select value from json_each(?))";
+const QUESTIONS = `select "row", id, body from question where id in (select value from json_each(?))`;
+const RUNS = "select id, number, body from run where id in (select value from json_each(?))";
 const ADD_ASKED = "insert into question_word (rowid, words) values (?, ?)";
 const ADD_ANSWERED = "insert into answered_word (rowid, words) values (?, ?)";
 const MOVE = "update word_mark set seq = ?";
@@ -31,29 +34,29 @@ export function findAnswered(connection: Connection, words: readonly string[], l
 }
 
 /** Indexes up to `limit` more events; returns how many there were. */
-export async function indexWords(connection: Connection, limit: number): Promise<number> {
+export async function indexWords(connection: Connection, limit: number, archive: SqliteArchive): Promise<number> {
   const isMore = await connection.read(() => readEvents(connection, 1).length > 0);
-  return isMore ? connection.transact(() => indexEvents(connection, limit)) : 0;
+  return isMore ? connection.transact(() => indexEvents(connection, limit, archive)) : 0;
 }
 
-function indexEvents(connection: Connection, limit: number) {
+function indexEvents(connection: Connection, limit: number, archive: SqliteArchive) {
   const events = readEvents(connection, limit);
   const last = events.at(-1);
   if (!last) return 0;
   const ids = questionsInEvents(events.map(({ body }) => body));
   const wanted = JSON.stringify([...new Set([...ids.asked, ...ids.answered])]);
-  const rows = connection.prepare<{ row: number; body: string }>(QUESTIONS).all(wanted);
-  const kept = rows.map(({ row, body }) => ({ row, question: parseQuestion(body) }));
-  const questions = new Map(kept.map(({ question }) => [question.id, question]));
-  const runIds = JSON.stringify([...new Set(kept.map(({ question }) => question.runId))]);
-  const runs = connection.prepare<{ number: number; body: string }>(RUNS).all(runIds);
-  const parsed = runs.map(({ number, body }) => parseRun(body, number));
+  const rows = archive.fill(connection.prepare<ArchivableRow & { row: number }>(QUESTIONS).all(wanted));
+  const read = readQuestions(connection.unreadable, rows);
+  const questions = new Map(read.map((question) => [question.id, question]));
+  const runIds = JSON.stringify([...new Set(read.map(({ runId }) => runId))]);
+  const runs = archive.fill(connection.prepare<ArchivableRow & RunText>(RUNS).all(runIds));
+  const parsed = connection.unreadable.read(runs, runName, toRun);
   const changes = wordChanges(
     ids,
     questions,
     new Map<RunId, (typeof parsed)[number]>(parsed.map((run) => [run.id, run])),
   );
-  const places = new Map(kept.map(({ row, question }) => [question.id, row]));
+  const places = new Map(rows.map(({ row, id }) => [id, row]));
   insert(connection, ADD_ASKED, places, changes.asked);
   insert(connection, ADD_ANSWERED, places, changes.answered);
   connection.prepare(MOVE).run(last.seq);
@@ -61,12 +64,7 @@ function indexEvents(connection: Connection, limit: number) {
 }
 
 /** In row order: the index writes them at once as long as they are in order. */
-function insert(
-  connection: Connection,
-  sql: string,
-  places: ReadonlyMap<QuestionId, number>,
-  rows: readonly WordRow[],
-) {
+function insert(connection: Connection, sql: string, places: ReadonlyMap<string, number>, rows: readonly WordRow[]) {
   const statement = connection.prepare(sql);
   const placed = rows.map(({ id, words }) => ({ place: places.get(id) ?? 0, words: words.join(" ") }));
   for (const { place, words } of placed.sort((one, other) => one.place - other.place)) statement.run(place, words);

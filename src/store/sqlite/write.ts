@@ -10,15 +10,16 @@ import { SqliteCommitGuard } from "./commit-guard.ts";
 import { type TableEnds, type CachedRun, WriterCache } from "./writer-cache.ts";
 import { putJobs } from "./job.ts";
 import { SCHEMA } from "./schema.ts";
-import type { CommitResult } from "../store.ts";
+import type { CommitResult, DamagedRows } from "../store.ts";
 
-const RUN_COLUMNS = ["number", "id", "version", "body", "chain_n", "chain_hash", "chain_seq"];
 const SEARCHED = ["status", "ended_at", "name", "external_id", "host", "agent", "session", "parent_id"];
-const NEW_RUNS = insertInto("run", [...RUN_COLUMNS, ...SEARCHED]);
+export const RUN_COLUMNS = ["number", "id", "version", "body", "chain_n", "chain_hash", "chain_seq", ...SEARCHED];
+export const QUESTION_COLUMNS = ['"row"', "id", "version", "body", "run_id", "key", "status"];
+const NEW_RUNS = insertInto("run", RUN_COLUMNS);
 const PUT_RUN = "update run set version = ?, body = ?, chain_n = ?, chain_hash = ?, chain_seq = ? where number = ?";
 const PUT_COLUMNS = `update run set ${SEARCHED.map((column) => `${column} = ?`).join(", ")} where number = ?`;
 const PUT_CHAIN = "update run set chain_n = ?, chain_hash = ?, chain_seq = ? where number = ?";
-const NEW_QUESTIONS = insertInto("question", ['"row"', "id", "version", "body", "run_id", "key", "status"]);
+const NEW_QUESTIONS = insertInto("question", QUESTION_COLUMNS);
 const PUT_QUESTION = `update question set version = ?, body = ? where "row" = ?`;
 const PUT_STATUS = `update question set version = ?, body = ?, status = ? where "row" = ?`;
 const PUT_CONTENTS = insertInto("content", ["hash", "body"], "on conflict do nothing");
@@ -173,6 +174,13 @@ export function restoreRows(connection: Connection, { runs = [], questions = [] 
   }
   const put = connection.prepare("update question set version = ? where id = ?");
   for (const { id, version } of questions) put.run(version, id);
+}
+
+/** Deletes damaged rows that no change can replace. */
+export function deleteRows(connection: Connection, { contents = [], entries = [] }: DamagedRows): void {
+  for (const hash of contents) connection.prepare("delete from content where hash = ?").run(hash);
+  const remove = connection.prepare("delete from entry where kind = ? and id = ?");
+  for (const { kind, id } of entries) remove.run(kind, id);
 }
 
 function keptRun({ guard, row }: PreparedRow<Run>, number: number, head: ChainHead): CachedRun {

@@ -126,21 +126,27 @@ function Told({ view: { reader, deliveries } }: { view: CardView }) {
     <section id="told">
       <h2>{tell(reader, "told")}</h2>
       <ul>
-        {deliveries.map(({ channel, person, state, sentAt, waits, failure }) => (
+        {deliveries.map((delivery) => (
           <li>
-            {makeVisible(channelName(channel))}
-            {person === undefined ? null : ` (${makeVisible(person)})`}:{" "}
-            {failure === undefined
-              ? waits && state === "due"
-                ? tell(reader, `told.${waits.why}`, { until: tellClock(reader, waits.until) })
-                : tell(reader, `told.${state}`)
-              : tell(reader, "told.failing", { why: makeVisible(failure.why) })}{" "}
-            {sentAt === undefined ? null : <Moment reader={reader} at={sentAt} />}
+            {makeVisible(channelName(delivery.channel))}
+            {delivery.person === undefined ? null : ` (${makeVisible(delivery.person)})`}:{" "}
+            {deliveryWords(reader, delivery)}{" "}
+            {delivery.sentAt === undefined ? null : <Moment reader={reader} at={delivery.sentAt} />}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** The result of a delivery; one that failed for good is not tried again. */
+function deliveryWords(reader: PageReader, { state, waits, failure }: CardView["deliveries"][number]) {
+  if (failure) {
+    const why = makeVisible(failure.why);
+    return state === "failed" ? `${tell(reader, "told.failed")}: ${why}` : tell(reader, "told.failing", { why });
+  }
+  if (waits && state === "due") return tell(reader, `told.${waits.why}`, { until: tellClock(reader, waits.until) });
+  return tell(reader, `told.${state}`);
 }
 
 /** How an open question is decided: first answer, or several people. */

@@ -16,7 +16,7 @@ import type { CardView } from "./card-view.ts";
 import { AwayMachineNotice } from "./away-machine.tsx";
 import { OptionList } from "./option-list.tsx";
 import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
-import { reasonWords } from "../words/reason-words.ts";
+import { cancelWords } from "../words/reason-words.ts";
 import { runStateWords } from "../parts/run-badge.tsx";
 import { TimeLeft, Moment, finalTimeKey } from "../parts/time.tsx";
 import { UntakenAnswer } from "./untaken-answer.tsx";
@@ -98,7 +98,7 @@ function Sentence({ view, question }: { view: CardView; question: Question }) {
     const name = makeVisible(actorName(question.cancelledBy));
     return (
       <>
-        {tell(reader, "done.cancelled", { name, reason: reasonWords(reader, question.reason) })}{" "}
+        {tell(reader, "done.cancelled", { name, reason: cancelWords(reader, question) })}{" "}
         <Moment reader={reader} at={question.cancelledAt} />.
       </>
     );

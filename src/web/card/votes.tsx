@@ -32,6 +32,9 @@ export function Votes({
       {approvals.need > 1 && votes.length === 0 ? (
         <p class="banner">{tell(reader, "votes.none", { need: approvals.need })}</p>
       ) : null}
+      {question.isUnreachable ? (
+        <p class="banner">{tell(reader, "votes.unreachable", { names: approvals.from.map(makeVisible).join(", ") })}</p>
+      ) : null}
       {votes.every(isMine) ? null : (
         <div class="banner">
           {tallies.map((tally) => (

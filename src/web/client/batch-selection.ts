@@ -94,8 +94,10 @@ function clickBox(box: HTMLInputElement, isRange: boolean, isOn = box.checked) {
 }
 
 function pressSelectionButton(what: string | undefined) {
-  if (what === "close") shown = "";
-  else for (const box of boxes()) tick(box, what === "all");
+  if (what === "close") {
+    shown = "";
+    find("[data-done]")?.removeAttribute("data-done");
+  } else for (const box of boxes()) tick(box, what === "all");
   if (what !== "all") find<HTMLElement>("#list .row[aria-current], #list .row")?.focus();
   void showBar();
 }
@@ -114,8 +116,7 @@ async function showBar() {
   const form = bar();
   if (!form) return;
   const ids = tickedIds();
-  const isDone = find("[data-done]", form) !== null;
-  if (ids.join(" ") === shown && (ids.length > 0 || isDone)) return;
+  if (ids.length > 0 ? ids.join(" ") === shown : find("[data-done]", form)) return; // an outcome stays until it is closed
   shown = ids.join(" ");
   asked += 1;
   const mine = asked;

@@ -1,3 +1,4 @@
+import type { MessagePreview } from "../../core/channel/message-preview.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { shortId } from "../../core/id.ts";
 import type { Job } from "../../core/run/job.ts";
@@ -21,6 +22,9 @@ export interface ChannelsView {
   searched: number;
   /** Jobs that are still to be sent. */
   jobs: ReadonlyArray<Job & { kind: "deliver" | "callback" }>;
+  /** The question whose messages are shown, as it was typed. */
+  asked: string;
+  previews: readonly MessagePreview[] | undefined;
 }
 
 const EXAMPLE = `[channels.slack]
@@ -69,9 +73,38 @@ export function ChannelsPage({ view }: { view: ChannelsView }) {
           </ul>
         </section>
       )}
+      <Previews view={view} />
       <Deliveries view={view} />
       <Jobs view={view} />
     </main>
+  );
+}
+
+/** Exactly what each channel would get of a question; looking at it sends nothing. */
+function Previews({ view: { reader, asked, previews } }: { view: ChannelsView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "chan.preview")}</h2>
+      <form data-plain method="get" action="/channels">
+        <label class="t" for="question">
+          {tell(reader, "chan.preview.question")}
+        </label>
+        <input id="question" name="question" type="text" autocomplete="off" value={asked} />
+        <button type="submit">{tell(reader, "chan.preview.show")}</button>
+      </form>
+      {asked !== "" && previews === undefined ? <p class="quiet">{tell(reader, "chan.preview.unknown")}</p> : null}
+      {previews?.length === 0 ? <p class="quiet">{tell(reader, "chan.preview.none")}</p> : null}
+      {previews?.map(({ channel, person, message, problem }) => (
+        <>
+          <h3>
+            {makeVisible(channel)} {person === undefined ? null : makeVisible(person)}
+          </h3>
+          <pre class="scroll" tabindex={0}>
+            {makeVisible(problem ?? JSON.stringify(message, null, 2))}
+          </pre>
+        </>
+      ))}
+    </section>
   );
 }
 
@@ -92,7 +125,7 @@ function Deliveries({ view: { reader, deliveries, searched } }: { view: Channels
             <Moment reader={reader} at={event.at} />
             <div>
               <p>
-                {event.type === "question.delivery_failed" ? (
+                {event.type.endsWith(".delivery_failed") ? (
                   <span class="chip bad">{tell(reader, "chan.failed")}</span>
                 ) : (
                   <span class="chip ok">{tell(reader, "chan.sent")}</span>
@@ -103,7 +136,11 @@ function Deliveries({ view: { reader, deliveries, searched } }: { view: Channels
                 <p class="quiet">{makeVisible(detailOf(event, "why") ?? "")}</p>
               )}
             </div>
-            {event.questionId === undefined ? null : <a href={`/q/${event.questionId}`}>{shortId(event.questionId)}</a>}
+            {event.questionId === undefined ? (
+              <a href={`/r/${event.runId}`}>{shortId(event.runId)}</a>
+            ) : (
+              <a href={`/q/${event.questionId}`}>{shortId(event.questionId)}</a>
+            )}
           </li>
         ))}
       </ol>

@@ -1,8 +1,9 @@
 import { shortId } from "../../core/id.ts";
+import type { AttentionUse } from "../../core/channel/attention.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { StatsGroup, Stats } from "../../core/stats/stats.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { DayCharts, GroupCharts, SlaTable } from "../parts/insights-chart.tsx";
+import { AttentionTable, DayCharts, GroupCharts, SlaTable } from "../parts/insights-chart.tsx";
 import { sayNumber, sayShare } from "../parts/number-format.ts";
 import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";
@@ -16,6 +17,7 @@ export interface InsightsView {
   period: Period;
   stats: Stats;
   countedAt: Instant;
+  attention: readonly AttentionUse[];
 }
 
 /** Statistics as numbers and charts. Works without a script. */
@@ -46,6 +48,7 @@ export function Insights({ view }: { view: InsightsView }) {
             <GroupCharts reader={reader} name={name} groups={withWaits(reader, stats[name])} />
           ))}
           <SlaTable reader={reader} stats={stats} />
+          <AttentionTable reader={reader} attention={view.attention} />
         </div>
       )}
     </main>
@@ -86,7 +89,7 @@ function Tiles({ view: { reader, stats } }: { view: InsightsView }) {
   const number = (value: number) => sayNumber(reader, value);
   const span = (ms: number | undefined) => (ms === undefined ? "–" : tellSpan(reader, ms, 2));
   const closed = stats.answered + stats.timedOut;
-  const { oldest } = stats;
+  const { oldest, byConfidence, lowConfidence } = stats;
   const byRule = stats.byPolicy + stats.byPerson;
   return (
     <dl class="tiles">
@@ -113,6 +116,11 @@ function Tiles({ view: { reader, stats } }: { view: InsightsView }) {
       <Tile name={tell(reader, "insights.policy")} value={sayShare(reader, byRule === 0 ? 0 : stats.byPolicy / byRule)}>
         {tell(reader, "insights.policyOf", { n: number(stats.byPolicy), people: number(stats.byPerson) })}
       </Tile>
+      {byConfidence + lowConfidence === 0 ? null : (
+        <Tile name={tell(reader, "insights.confidence")} value={number(byConfidence)}>
+          {tell(reader, "insights.confidenceLow", { n: number(lowConfidence) })}
+        </Tile>
+      )}
       <Tile name={tell(reader, "insights.perRun")} value={sayNumber(reader, stats.questionsPerRun)}>
         {tell(reader, "insights.perRunMost", { runs: number(stats.runs), most: number(stats.mostPerRun) })}
       </Tile>

@@ -11,7 +11,7 @@ import { type FormDraft, OTHER_CHOICE } from "../parts/form-draft.ts";
 import { OptionList } from "../card/option-list.tsx";
 import { AnswerSummary } from "../card/outcome.tsx";
 import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
-import { reasonWords } from "../words/reason-words.ts";
+import { cancelWords } from "../words/reason-words.ts";
 import { Moment } from "../parts/time.tsx";
 import { Votes } from "../card/votes.tsx";
 import type { Language } from "../../core/text/language.ts";
@@ -136,7 +136,7 @@ function Ended({ reader, question }: { reader: PageReader; question: Question })
     const name = makeVisible(actorName(question.cancelledBy));
     return (
       <>
-        {tell(reader, "done.cancelled", { name, reason: reasonWords(reader, question.reason) })}{" "}
+        {tell(reader, "done.cancelled", { name, reason: cancelWords(reader, question) })}{" "}
         <Moment reader={reader} at={question.cancelledAt} />.
       </>
     );

@@ -1,4 +1,5 @@
 import type { Person } from "../../core/people/person.ts";
+import { LANGUAGES } from "../../core/text/language.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../parts/form-draft.ts";
 import { Paging, type PagePart } from "../parts/paging.tsx";
@@ -13,6 +14,8 @@ export interface PeopleView {
   draft: FormDraft;
   problem?: string | undefined;
   invited?: Invitation | undefined;
+  /** The reader's own id. */
+  you: string;
 }
 
 /** A link that signs a person in, shown once. */
@@ -23,7 +26,7 @@ export interface Invitation {
 
 /** People who answer, with their addresses in the channels. */
 export function PeoplePage({ view }: { view: PeopleView }) {
-  const { reader, people, part, draft, problem, invited } = view;
+  const { reader, people, part, draft, problem, invited, you } = view;
   const mayChange = reader.scope === "admin";
   return (
     <main id="main" class="page">
@@ -40,10 +43,15 @@ export function PeoplePage({ view }: { view: PeopleView }) {
       {people.length === 0 ? <p class="quiet">{tell(reader, "people.none")}</p> : null}
       <ul class="rows">
         {people.map((person) => (
-          <PersonRow reader={reader} person={person} mayChange={mayChange} />
+          <PersonRow reader={reader} person={person} mayChange={mayChange} isYou={person.id === you} />
         ))}
       </ul>
       <Paging reader={reader} title={tell(reader, "people.title")} part={part} address="/settings/people" />
+      {!mayChange && problem !== undefined ? (
+        <p class="banner bad" role="alert">
+          {problem}
+        </p>
+      ) : null}
       {mayChange ? (
         <section id="form" class="apart">
           <h2>{tell(reader, "people.add")}</h2>
@@ -59,8 +67,26 @@ export function PeoplePage({ view }: { view: PeopleView }) {
   );
 }
 
-function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: Person; mayChange: boolean }) {
-  const addresses = [person.email, person.slack, person.github, person.quiet].filter((part) => part !== undefined);
+interface PersonRowView {
+  reader: PageReader;
+  person: Person;
+  mayChange: boolean;
+  isYou: boolean;
+}
+
+function PersonRow({ reader, person, mayChange, isYou }: PersonRowView) {
+  const { away, bounced, channels = [], muted = [] } = person;
+  const addresses = [
+    person.email,
+    bounced && tell(reader, "people.bounced", { why: makeVisible(bounced.why) }),
+    person.slack,
+    person.github,
+    person.quiet,
+    channels.length > 0 ? tell(reader, "people.prefers", { names: channels.join(", ") }) : undefined,
+    muted.length > 0 ? tell(reader, "people.mutes", { names: muted.join(", ") }) : undefined,
+    person.language,
+    away && tell(reader, "people.isAway", { until: away.until?.slice(0, 10) ?? "…", delegate: away.delegate ?? "–" }),
+  ].filter((part) => part !== undefined);
   return (
     <li>
       <div>
@@ -70,6 +96,8 @@ function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: 
         <p class="quiet">{addresses.map(makeVisible).join(" · ")}</p>
       </div>
       <p class="quiet">{person.groups.map((group) => `@${makeVisible(group)}`).join(" ")}</p>
+      {mayChange || isYou ? <AwayForm reader={reader} person={person} /> : null}
+      {isYou && !mayChange ? <OwnPreferences reader={reader} person={person} /> : null}
       {mayChange ? (
         <details class="fold under">
           <summary>{tell(reader, "people.edit", { name: person.id })}</summary>
@@ -84,9 +112,65 @@ function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: 
   );
 }
 
-const FIELDS = ["name", "email", "slack", "github", "quiet"] as const;
+/** Says that a person is away, and who gets their questions meanwhile. */
+function AwayForm({ reader, person: { id, away } }: { reader: PageReader; person: Person }) {
+  return (
+    <details class="fold under">
+      <summary>{tell(reader, "people.away", { name: id })}</summary>
+      <form data-plain method="post" action={`/settings/people/${encodeURIComponent(id)}/away`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <div class="fields">
+          <div>
+            <label class="t" for={`${id}-until`}>
+              {tell(reader, "people.until")} <span class="quiet">{tell(reader, "optional")}</span>
+            </label>
+            <input id={`${id}-until`} name="until" type="date" value={away?.until?.slice(0, 10) ?? ""} />
+          </div>
+          <div>
+            <label class="t" for={`${id}-delegate`}>
+              {tell(reader, "people.delegate")} <span class="quiet">{tell(reader, "optional")}</span>
+            </label>
+            <input id={`${id}-delegate`} name="delegate" type="text" autocomplete="off" value={away?.delegate ?? ""} />
+          </div>
+        </div>
+        <button class="p" type="submit">
+          {tell(reader, "page.save")}
+        </button>
+        {away ? (
+          <button type="submit" name="back" value="1">
+            {tell(reader, "people.back")}
+          </button>
+        ) : null}
+      </form>
+    </details>
+  );
+}
 
-function PersonForm({ reader, person, draft }: { reader: PageReader; person?: Person; draft: FormDraft }) {
+/** Lets people who are no admin say where, when and how they are told. */
+function OwnPreferences({ reader, person }: { reader: PageReader; person: Person }) {
+  return (
+    <details class="fold under">
+      <summary>{tell(reader, "people.preferences")}</summary>
+      <form data-plain method="post" action={`/settings/people/${encodeURIComponent(person.id)}/preferences`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <div class="fields">
+          <PreferenceFields reader={reader} person={person} draft={EMPTY_DRAFT} />
+        </div>
+        <button class="p" type="submit">
+          {tell(reader, "page.save")}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+interface PersonFormView {
+  reader: PageReader;
+  person?: Person | undefined;
+  draft: FormDraft;
+}
+
+function PersonForm({ reader, person, draft }: PersonFormView) {
   const id = (name: string) => `${person?.id ?? "new"}-${name}`;
   return (
     <form data-plain method="post" action="/settings/people">
@@ -110,36 +194,94 @@ function PersonForm({ reader, person, draft }: { reader: PageReader; person?: Pe
             />
           </div>
         )}
-        {FIELDS.map((name) => (
-          <div>
-            <label class="t" for={id(name)}>
-              {tell(reader, `people.${name}`)} <span class="quiet">{tell(reader, "optional")}</span>
-            </label>
-            <input
-              id={id(name)}
-              name={name}
-              type={name === "email" ? "email" : "text"}
-              autocomplete="off"
-              value={person?.[name] ?? draftText(draft, name)}
-            />
-          </div>
+        {(["name", "email", "slack", "github"] as const).map((name) => (
+          <TextField reader={reader} person={person} draft={draft} name={name} />
         ))}
-        <div>
-          <label class="t" for={id("groups")}>
-            {tell(reader, "people.groups")} <span class="quiet">{tell(reader, "people.groups.about")}</span>
-          </label>
-          <input
-            id={id("groups")}
-            name="groups"
-            type="text"
-            autocomplete="off"
-            value={person?.groups.join(", ") ?? draftText(draft, "groups")}
-          />
-        </div>
+        <ListField reader={reader} person={person} draft={draft} name="groups" />
+        <PreferenceFields reader={reader} person={person} draft={draft} />
       </div>
       <button class="p" type="submit">
         {tell(reader, "page.save")}
       </button>
     </form>
+  );
+}
+
+type TextName = "name" | "email" | "slack" | "github" | "quiet" | "digest";
+
+function TextField({ reader, person, draft, name }: PersonFormView & { name: TextName }) {
+  const id = `${person?.id ?? "new"}-${name}`;
+  return (
+    <div>
+      <label class="t" for={id}>
+        {tell(reader, `people.${name}`)} <span class="quiet">{tell(reader, "optional")}</span>
+      </label>
+      <input
+        id={id}
+        name={name}
+        type={name === "email" ? "email" : "text"}
+        autocomplete="off"
+        value={person?.[name] ?? draftText(draft, name)}
+      />
+    </div>
+  );
+}
+
+function ListField({ reader, person, draft, name }: PersonFormView & { name: "groups" | "channels" | "muted" }) {
+  const id = `${person?.id ?? "new"}-${name}`;
+  return (
+    <div>
+      <label class="t" for={id}>
+        {tell(reader, `people.${name}`)} <span class="quiet">{tell(reader, "people.groups.about")}</span>
+      </label>
+      <input
+        id={id}
+        name={name}
+        type="text"
+        autocomplete="off"
+        value={person ? (person[name] ?? []).join(", ") : draftText(draft, name)}
+      />
+    </div>
+  );
+}
+
+/** Where, when and how a person wants to be told. */
+function PreferenceFields({ reader, person, draft }: PersonFormView) {
+  const id = (name: string) => `${person?.id ?? "new"}-${name}`;
+  return (
+    <>
+      {(["quiet", "digest"] as const).map((name) => (
+        <TextField reader={reader} person={person} draft={draft} name={name} />
+      ))}
+      {(["channels", "muted"] as const).map((name) => (
+        <ListField reader={reader} person={person} draft={draft} name={name} />
+      ))}
+      <div>
+        <label class="t" for={id("interruptions")}>
+          {tell(reader, "people.interruptions")} <span class="quiet">{tell(reader, "optional")}</span>
+        </label>
+        <input
+          id={id("interruptions")}
+          name="interruptions"
+          type="number"
+          min={1}
+          max={1000}
+          value={person?.interruptionsPerHour ?? draftText(draft, "interruptions")}
+        />
+      </div>
+      <div>
+        <label class="t" for={id("language")}>
+          {tell(reader, "people.language")} <span class="quiet">{tell(reader, "optional")}</span>
+        </label>
+        <select id={id("language")} name="language">
+          <option value=""></option>
+          {LANGUAGES.map((language) => (
+            <option value={language} selected={(person?.language ?? draftText(draft, "language")) === language}>
+              {language}
+            </option>
+          ))}
+        </select>
+      </div>
+    </>
   );
 }

@@ -38,7 +38,17 @@ function policiesOf(reader: PageReader, rules: Rules): ReadonlyArray<readonly [M
     ["pol.timeout", "questions.timeout", span(rules.timeoutMs)],
     ["pol.onTimeout", "questions.on_timeout", tell(reader, `policy.${rules.onTimeout}`)],
     ["pol.remind", "questions.remind_at", rules.remindAt.map(part).join(", ") || tell(reader, "pol.remind.none")],
-    ["pol.act", "questions.confidence.act", confidence ? part(confidence.act) : tell(reader, "pol.act.off")],
+    [
+      "pol.act",
+      "questions.confidence.act",
+      confidence.act === undefined ? tell(reader, "pol.act.off") : part(confidence.act),
+    ],
+    ...(confidence.below !== "ask"
+      ? [
+          ["pol.ask", "questions.confidence.ask", part(confidence.ask)] as const,
+          ["pol.below", "questions.confidence.below", tell(reader, `pol.below.${confidence.below}`)] as const,
+        ]
+      : []),
     ["pol.perRun", "questions.max_per_run", String(rules.limits.asksPerRun)],
     ["pol.undo.web", "answers.undo_window.web", undo(undoMs.web)],
     ["pol.undo.slack", "answers.undo_window.slack", undo(undoMs.slack)],

@@ -38,14 +38,21 @@ export interface RunsView {
   isFirst: boolean;
   /** There was never a run. */
   isNew: boolean;
+  /** There is a page of workflows to go to. */
+  hasWorkflows: boolean;
 }
 
 /** All runs, newest first; child runs below their parent. */
 export function RunsPage({ view }: { view: RunsView }) {
-  const { reader, group, rows, next, isFirst, isNew } = view;
+  const { reader, group, rows, next, isFirst, isNew, hasWorkflows } = view;
   return (
     <main id="main" class="page wide">
       <h1>{tell(reader, "runs.title")}</h1>
+      {hasWorkflows ? (
+        <p>
+          <a href="/workflows">{tell(reader, "w.title")}</a>
+        </p>
+      ) : null}
       <nav class="tabs" aria-label={tell(reader, "page.what")}>
         {RUN_GROUPS.map((name) => (
           <a href={name === "all" ? "/runs" : `/runs?state=${name}`} aria-current={name === group ? "page" : undefined}>

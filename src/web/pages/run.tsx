@@ -22,6 +22,7 @@ import { RunActions } from "../parts/run-actions.tsx";
 import { RunBadge, runStateWords } from "../parts/run-badge.tsx";
 import { RunMeta } from "./run-list.tsx";
 import { UntakenAnswer } from "../card/untaken-answer.tsx";
+import { WorkflowPicture, type WorkflowPictureView } from "../parts/workflow-picture.tsx";
 
 const MOST_SAID = 10;
 const SAID_CHARS = 600;
@@ -44,6 +45,8 @@ export interface RunView {
   waitedMs: number;
   parent: Run | undefined;
   children: readonly Run[];
+  /** The steps of a run of a workflow. */
+  picture: Omit<WorkflowPictureView, "reader"> | undefined;
   takeover: string | undefined;
   hasWork: boolean;
   log: LogPart | undefined;
@@ -82,7 +85,8 @@ export function RunPage({ view }: { view: RunView }) {
             <MayHaveAsked reader={reader} run={run} />
             <UntakenAnswer reader={reader} run={run} takeover={view.takeover} />
           </div>
-          <LogBox reader={reader} run={run} log={view.log} />
+          <Steps view={view} />
+          {run.workflow ? null : <LogBox reader={reader} run={run} log={view.log} />}
           {view.hasWork ? (
             <section id="work" class="work" data-src={`/r/${run.id}/work`}>
               <h2>{tell(reader, "work")}</h2>
@@ -95,6 +99,21 @@ export function RunPage({ view }: { view: RunView }) {
         <RunAside view={view} />
       </div>
     </main>
+  );
+}
+
+/** The steps of a workflow, with the question at its place. */
+function Steps({ view: { reader, run, picture } }: { view: RunView }) {
+  if (!run.workflow || !picture) return null;
+  return (
+    <section id="steps" data-live aria-labelledby="steps-title">
+      <h2 id="steps-title">{tell(reader, "w.steps")}</h2>
+      <p class="quiet">
+        {tell(reader, "w.of")} <a href="/workflows">{makeVisible(run.workflow.name)}</a>.{" "}
+        {run.workflow.branch ? tell(reader, "w.branch") : null}
+      </p>
+      <WorkflowPicture view={{ reader, ...picture }} />
+    </section>
   );
 }
 
@@ -183,6 +202,7 @@ function RunAside({ view }: { view: RunView }) {
 function Failed({ view }: { view: RunView }) {
   const { reader, run, takeover, card } = view;
   const reason = reasonWords(reader, run.reason ?? tell(reader, "reason.none"));
+  const retry = `askd workflow retry ${run.number}`;
   return (
     <section class="banner bad">
       <p>
@@ -195,8 +215,14 @@ function Failed({ view }: { view: RunView }) {
         </p>
       ) : (
         <>
-          <p>{tell(reader, takeover === undefined ? "r.failed.next" : "r.takeover.about")}</p>
-          <Command reader={reader} id="takeover" text={takeover ?? `askd logs ${run.number}`} />
+          <p>
+            {tell(reader, run.workflow ? "w.failed" : takeover === undefined ? "r.failed.next" : "r.takeover.about")}
+          </p>
+          <Command
+            reader={reader}
+            id="takeover"
+            text={run.workflow ? retry : (takeover ?? `askd logs ${run.number}`)}
+          />
         </>
       )}
     </section>

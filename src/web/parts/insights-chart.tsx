@@ -1,3 +1,4 @@
+import type { AttentionUse } from "../../core/channel/attention.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { StatsDay, StatsGroup, Stats } from "../../core/stats/stats.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -140,6 +141,27 @@ export function SlaTable({ reader, stats: { sla } }: { reader: PageReader; stats
   );
 }
 
+/** How often messages interrupted people, of how often they may. */
+export function AttentionTable({ reader, attention }: { reader: PageReader; attention: readonly AttentionUse[] }) {
+  if (attention.length === 0) return null;
+  return (
+    <section class="whole">
+      <h2>{tell(reader, "insights.attention")}</h2>
+      <p class="quiet">{tell(reader, "insights.attentionAbout")}</p>
+      <Table
+        reader={reader}
+        columns={["name", "lastHour", "perHour", "lastDay", "collected"]}
+        rows={attention.map(({ person, lastHour, perHour, lastDay, collected }) => [
+          makeVisible(person),
+          sayNumber(reader, lastHour),
+          perHour === undefined ? "–" : sayNumber(reader, perHour),
+          ...[lastDay, collected].map((value) => sayNumber(reader, value)),
+        ])}
+      />
+    </section>
+  );
+}
+
 type Heading =
   | "name"
   | "day"
@@ -151,7 +173,11 @@ type Heading =
   | "p90"
   | "waited"
   | "due"
-  | "met";
+  | "met"
+  | "lastHour"
+  | "perHour"
+  | "lastDay"
+  | "collected";
 interface TableView {
   reader: PageReader;
   columns: readonly Heading[];

@@ -66,6 +66,7 @@ function waitedMs({ detail }: Event) {
 function Words({ reader, event, reads }: { reader: PageReader; event: Event; reads: readonly QuestionSnapshot[] }) {
   const read = reads.find(({ question }) => question.id === event.questionId);
   const answer = read && findAnswer(read.question);
+  const step = event.type.startsWith("workflow.") ? event.detail?.["step"] : undefined;
   const isAnswer = event.type === "question.answered" || event.type === "question.forced";
   return (
     <>
@@ -76,6 +77,7 @@ function Words({ reader, event, reads }: { reader: PageReader; event: Event; rea
           <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a>
         </>
       ) : null}
+      {typeof step === "string" ? <>: {makeVisible(step)}</> : null}
       {isAnswer && read && answer ? (
         <>: {tell(reader, "quoted", { text: answerWords(reader, read.content, answer) })}</>
       ) : null}

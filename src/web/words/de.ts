@@ -1,9 +1,12 @@
+import { REASONS } from "../../core/run/reason-words.ts";
 import type { MessageKey } from "./words.ts";
 import { dePages } from "./de-pages.ts";
+import { deWorkflow } from "./de-workflow.ts";
 
 /** All messages of the pages in German. */
 export const de: Readonly<Record<MessageKey, string>> = {
   ...dePages,
+  ...deWorkflow,
   skip: "Zur Frage springen",
   "nav.main": "Hauptmenü",
   "nav.inbox": "Inbox",
@@ -206,6 +209,8 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "claimed.still": "Sie können trotzdem antworten; die erste Antwort gilt.",
   votes: "{n} von {need} Zustimmungen für „{answer}“:",
   "votes.none": "0 von {need} Zustimmungen",
+  "votes.unreachable":
+    "Von {names} können zu wenige noch darüber entscheiden. Eine Person in die Liste aufnehmen oder die Frage zurückziehen.",
   "access.none": "Diese Frage ist für {names}. Sie sind als {name} angemeldet.",
   "access.ask": "Zugriff anfragen",
   "access.words": "{name} bittet um die Berechtigung, diese Frage zu beantworten.",
@@ -235,6 +240,8 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "told.closed": "gesendet, zeigt das Ergebnis",
   "told.skipped": "nicht nötig: vorher geschlossen",
   "told.failed": "fehlgeschlagen",
+  "told.digest": "wartet auf die nächste Sammelnachricht",
+  "told.collected": "in einer Sammelnachricht gesendet",
   "told.failing": "noch nicht zugestellt: {why}",
   "seen.away": "{name} ist abwesend; {delegate} bekommt die Frage auch.",
   "seen.now": "{name} (gerade hier)",
@@ -260,6 +267,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "event.commented": "{name} hat kommentiert",
   "event.voted": "{name} hat abgestimmt",
   "event.vote_removed": "{name} hat die Stimme einer ausgeschiedenen Person entfernt",
+  "event.quorum_changed": "{name} hat geändert, wer noch darüber entscheiden kann",
   "event.settling": "{name} hat geantwortet ({channel})",
   "event.answered": "Antwort von {name} angenommen",
   "event.undone": "{name} hat die Antwort rückgängig gemacht",
@@ -341,24 +349,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "link.undo": "Sie können das noch {span} lang rückgängig machen.",
   "way.unproven": "{channel}, nicht nachgewiesen",
 
-  "reason.none": "ohne Angabe",
-  "reason.input_timeout": "niemand hat rechtzeitig geantwortet",
-  "reason.run_cancelled": "der Lauf wurde abgebrochen",
-  "reason.withdrawn": "zurückgezogen",
-  "reason.agent_error": "der Agent ist fehlgeschlagen",
-  "reason.agent_killed": "der Agentenprozess wurde beendet",
-  "reason.tools_lost": "der Agent hat seine Tools verloren",
-  "reason.worker_lost": "es ist unbekannt, wie der Agent endete",
-  "reason.api_error": "die API des Modells hat nicht funktioniert",
-  "reason.usage_limit": "das Nutzungslimit des Agentenkontos ist erreicht",
-  "reason.not_logged_in":
-    "der Agent ist nicht angemeldet; melden Sie ihn auf seinem Rechner an und setzen Sie den Lauf dann fort",
-  "reason.start_failed": "der Agent konnte nicht gestartet werden",
-  "reason.resume_failed": "der Agent hat die Antwort nicht angenommen",
-  "reason.launch_lost": "sein Startbefehl fehlt auf seinem Rechner",
-  "reason.callback_failed": "die Callback-Adresse war nicht erreichbar",
-  "reason.error_max_turns": "der Agent hat sein Rundenlimit erreicht",
-  "reason.error_during_execution": "der Agent ist fehlgeschlagen",
+  ...REASONS.de,
 
   "scope.agent": "Agent",
   "scope.human": "Person",

@@ -1,8 +1,11 @@
+import { REASONS } from "../../core/run/reason-words.ts";
 import { enPages } from "./en-pages.ts";
+import { enWorkflow } from "./en-workflow.ts";
 
 /** All messages of the pages in English. `{name}` is a placeholder. */
 export const en = {
   ...enPages,
+  ...enWorkflow,
   skip: "Skip to the question",
   "nav.main": "Main",
   "nav.inbox": "Inbox",
@@ -204,6 +207,8 @@ export const en = {
   "claimed.still": "You can still answer; the first answer wins.",
   votes: "Approvals {n} of {need} for “{answer}”:",
   "votes.none": "Approvals 0 of {need}",
+  "votes.unreachable":
+    "Too few of {names} are left to decide this. Add a person to the list, or withdraw the question.",
   "access.none": "This question is for {names}. You are signed in as {name}.",
   "access.ask": "Ask for access",
   "access.words": "{name} asks for permission to answer this question.",
@@ -233,6 +238,8 @@ export const en = {
   "told.closed": "sent, shows the outcome",
   "told.skipped": "not needed: it closed first",
   "told.failed": "failed",
+  "told.digest": "waits for the next digest",
+  "told.collected": "sent in a digest",
   "told.failing": "not delivered yet: {why}",
   "seen.away": "{name} is away; {delegate} gets it too.",
   "seen.now": "{name} (looking now)",
@@ -258,6 +265,7 @@ export const en = {
   "event.commented": "{name} commented",
   "event.voted": "{name} voted",
   "event.vote_removed": "{name} removed the vote of a person who left",
+  "event.quorum_changed": "{name} changed who is left to decide it",
   "event.settling": "{name} answered ({channel})",
   "event.answered": "answer from {name} accepted",
   "event.undone": "{name} undid the answer",
@@ -338,23 +346,7 @@ export const en = {
   "link.undo": "You can undo this for {span}.",
   "way.unproven": "{channel}, not proven",
 
-  "reason.none": "no reason given",
-  "reason.input_timeout": "nobody answered in time",
-  "reason.run_cancelled": "the run was cancelled",
-  "reason.withdrawn": "withdrawn",
-  "reason.agent_error": "the agent failed",
-  "reason.agent_killed": "the agent process was killed",
-  "reason.tools_lost": "the agent lost its tools",
-  "reason.worker_lost": "how the agent ended is unknown",
-  "reason.api_error": "the model’s API did not work",
-  "reason.usage_limit": "the usage limit of the agent’s account is reached",
-  "reason.not_logged_in": "the agent is not logged in; log it in on its machine, then resume the run",
-  "reason.start_failed": "the agent could not be started",
-  "reason.resume_failed": "the agent did not accept the answer",
-  "reason.launch_lost": "its start command is missing on its machine",
-  "reason.callback_failed": "the callback address could not be reached",
-  "reason.error_max_turns": "the agent reached its turn limit",
-  "reason.error_during_execution": "the agent failed",
+  ...REASONS.en,
 
   "scope.agent": "agent",
   "scope.human": "person",

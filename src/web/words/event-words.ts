@@ -21,6 +21,7 @@ const ON_CARDS: ReadonlySet<Event["type"]> = new Set([
   "question.linked",
   "question.voted",
   "question.vote_removed",
+  "question.quorum_changed",
   "question.settling",
   "question.answered",
   "question.undone",
@@ -39,6 +40,8 @@ const ON_CARDS: ReadonlySet<Event["type"]> = new Set([
   "run.failed",
   "run.skipped",
   "run.cancelled",
+  "run.notified",
+  "run.delivery_failed",
 ] as const);
 
 /** True if an event is shown on a card. */

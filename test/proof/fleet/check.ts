@@ -56,11 +56,14 @@ function tellings(requests: readonly ModelRequest[], answer: string): string[] {
     .reduce((most, told) => (told.length > most.length ? told : most), []);
 }
 
-/** An answer is told once; again only with the words that say so. */
+/**
+ * An answer is told once; again only with the words that say so. A start that was killed before its agent read anything
+ * may have told it as far as anybody knows: then even the first telling has these words.
+ */
 function checkTold(answer: string, told: readonly string[]): string[] {
   if (told.length === 0) return [`${answer} was never told`];
   const plain = told.filter((text) => !REPEATED.test(text)).length;
-  return plain === 1 ? [] : [`${answer} was told ${told.length} times, ${plain} of them as new`];
+  return plain <= 1 ? [] : [`${answer} was told ${told.length} times, ${plain} of them as new`];
 }
 
 async function readTrail(engine: Engine, { id, number }: Run): Promise<string[]> {

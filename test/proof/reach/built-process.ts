@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LoopbackServer } from "../../channels/loopback-server.ts";
 import { TOKEN } from "../../channels/telegram-server.ts";
 import type { DyingProcess } from "./reach-process.ts";
-import type { ReachTask } from "./reach-task.ts";
+import { HttpChannel, type ReachTask } from "./reach-task.ts";
+import type { ReachService } from "./service.ts";
 import type { StopPoint } from "./stop-point.ts";
 
 const BOUND_MS = 300_000; // a busy machine may take long to start a program
@@ -23,7 +23,8 @@ export class BuiltProcess implements DyingProcess {
   #armed: StopPoint | undefined;
   #complaints = "";
 
-  constructor(traffic: LoopbackServer) {
+  constructor({ traffic }: ReachService) {
+    if (!traffic) throw new Error("the service cannot kill the process");
     const { handle } = traffic;
     traffic.handle = async (request, response) => {
       const point = request.method === "POST" && MESSAGE.test(request.url.pathname) ? this.#armed : undefined;
@@ -89,7 +90,7 @@ export class BuiltProcess implements DyingProcess {
       return JSON.stringify(path);
     };
     const address = `url = ${JSON.stringify(url)}`;
-    const lines = {
+    const lines: Record<HttpChannel, string[]> = {
       telegram: [address, `token_file = ${file("telegram", TOKEN)}`],
       ntfy: [
         address,
@@ -100,6 +101,6 @@ export class BuiltProcess implements DyingProcess {
       ],
       webhook: [address, `secret_file = ${file("webhook", secret)}`, "[callbacks]", "allow_loopback = true"],
     };
-    return [`[channels.${channel}]`, ...lines[channel], ""].join("\n");
+    return [`[channels.${channel}]`, ...lines[HttpChannel.parse(channel)], ""].join("\n");
   }
 }

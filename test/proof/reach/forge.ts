@@ -11,7 +11,7 @@ import { ADA, AGENT } from "../../builders.ts";
 import { MCP, ROOMY, said } from "../../scene.ts";
 import { type Database, openStore, withPlace } from "../place.ts";
 import { InboundService, type TakenMessage, ntfyLine, replyUpdate, tapUpdate } from "./inbound.ts";
-import { REACH } from "./reach-task.ts";
+import { REACH, UNLIMITED } from "./reach-task.ts";
 
 const MIKA = 77;
 const LENA = 78;
@@ -20,7 +20,7 @@ const STRANGER = 666;
 const QUESTIONS = 12;
 const CLOSED = 4;
 const BOUND_MS = 3 * 3_600_000;
-const RULES: Rules = { ...ROOMY, reach: [REACH.telegram, REACH.ntfy], personChannel: true };
+const RULES: Rules = { ...ROOMY, reach: [REACH.telegram, REACH.ntfy], personChannel: true, attention: UNLIMITED };
 const WORDS = [
   "",
   " ",

@@ -6,11 +6,12 @@ import { HOUR_MS, SECOND_MS } from "../../../src/core/instant.ts";
 import { SYSTEM } from "../../../src/core/people/actor.ts";
 import { parseAsk } from "../../../src/core/question/ask-input.ts";
 import type { Rules } from "../../../src/core/rules.ts";
+import { readListener } from "../../../src/engine/reach/listener-lease.ts";
 import type { LocalEngine } from "../../../src/engine/local-engine.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { ADA, AGENT } from "../../builders.ts";
 import { CHAT } from "../../channels/telegram-server.ts";
-import { MCP, ROOMY, said } from "../../scene.ts";
+import { MCP, said } from "../../scene.ts";
 import type { Place } from "../place.ts";
 import type { Program } from "../program.ts";
 import { openClocked, setClockAhead } from "./clocked-store.ts";
@@ -18,7 +19,7 @@ import { type Seen, checkCase, expectedResponses, wordsOf } from "./reach-check.
 import type { ReachCase } from "./reach-list.ts";
 import { BuiltProcess } from "./built-process.ts";
 import { type DyingProcess, ReachProcess } from "./reach-process.ts";
-import { type ChannelName, REACH } from "./reach-task.ts";
+import { type ChannelName, reachRules } from "./reach-task.ts";
 import { type ReachService, SERVICES } from "./service.ts";
 
 /** After this time nobody counts on a dead process any more: its leases are over. */
@@ -46,10 +47,11 @@ export async function playReach(
   let aheadMs = 0;
   const nowMs = () => Date.now() + aheadMs;
   const store = await openClocked(place, nowMs);
-  const rules: Rules = { ...ROOMY, reach: [REACH[channel]], personChannel: channel === "telegram" };
+  const rules = reachRules(channel);
   const engine = engineOn(store, { rules, nowMs });
-  const process = program === "built" ? new BuiltProcess(service.traffic) : new ReachProcess(program);
-  const task = () => ({ place, channel, url: service.url, secret: service.secret, aheadMs });
+  const process = program === "built" ? new BuiltProcess(service) : new ReachProcess(program);
+  const { url, secret, mailbox } = service;
+  const task = () => ({ place, channel, url, secret, mailbox, aheadMs });
   const restart = async () => {
     // Nobody can put the clock of the built program ahead: it waits.
     if (program !== "built") aheadMs += NEXT_START_MS;
@@ -57,7 +59,8 @@ export async function playReach(
     await process.start(task());
   };
   try {
-    await engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
+    const mika = { id: "mika", version: 0, groups: [], telegram: String(CHAT), email: service.email };
+    await engine.putPerson(mika, SYSTEM);
     await process.start(task());
     const stage = { engine, store, service, process, rules, restart };
     const outcomes: ReachOutcome[] = [];
@@ -125,7 +128,12 @@ class CasePlay {
     const { engine, service, process } = this.#stage;
     const { step, point } = this.#play;
     if (step === "send") await process.arm(point);
-    const raw = { question: `${this.#mark}: Redis or Memcached?`, options: ["Redis", "Memcached"], timeout: "90d" };
+    const raw = {
+      question: `${this.#mark}: Redis or Memcached?`,
+      options: ["Redis", "Memcached"],
+      allow_text: false,
+      timeout: "90d",
+    };
     const input = parseAsk(raw, MCP, this.#stage.rules, await this.#stage.store.now());
     const { question } = await engine.ask(input, AGENT);
     this.#id = question.id;
@@ -143,6 +151,7 @@ class CasePlay {
     if (step === "edit") await engine.extend(question.id, HOUR_MS, ADA);
     if (step === "close") await engine.answer(question.id, said("2"), ADA);
     if (step === "reply") await service.grab?.(this.#mark)();
+    if (step === "unclear reply") await service.mumble?.(this.#mark);
     this.#isBegun = true;
   }
 
@@ -169,11 +178,12 @@ class CasePlay {
     const { question } = await engine.read(id);
     if (this.#play.step === "reply" && this.#isBegun && question.status === "pending") return false;
     if (this.#isBegun && this.#responses() < expectedResponses(this.#play).least) return false;
+    if (service.isIdle && !service.isIdle((await readListener(store, this.#play.channel))?.cursor)) return false;
     const jobs = await store.listJobs(1000);
     if (jobs.some((job) => job.kind === "deliver" && job.questionId === id)) return false;
     const [delivery] = await engine.listDeliveries(id);
     if (delivery?.state === "skipped") return true;
-    return service.shown(this.#mark).some((text) => text.includes(wordsOf(question)));
+    return service.shown(this.#mark).some((text) => text.includes(wordsOf(this.#play, question)));
   }
 
   async #look(): Promise<Seen> {

@@ -6,7 +6,7 @@ export interface ReachCase {
   name: string;
   channel: ChannelName;
   /** What is done when the process dies: the message is sent, changed or closed, or a reply is read. */
-  step: "send" | "edit" | "close" | "reply" | "late reply";
+  step: "send" | "edit" | "close" | "reply" | "late reply" | "unclear reply";
   point: StopPoint;
   /** What happens to the question before the next process starts. */
   meanwhile?: "answered" | "extended";
@@ -19,17 +19,21 @@ const SHORT: ReadonlySet<string> = new Set([
   "ntfy: send taken, answered meanwhile",
   "ntfy: reply saved",
   "webhook: edit taken",
+  "email: send written",
+  "email: reply answered",
+  "email: unclear reply written",
 ]);
 
 /** Every point at which the process can die, for one channel. */
 export function listReachCases(channel: ChannelName): ReachCase[] {
-  const one = (step: ReachCase["step"], point: StopPoint, meanwhile?: ReachCase["meanwhile"]): ReachCase => ({
+  const one: MakeCase = (step, point, meanwhile) => ({
     name: `${channel}: ${step} ${point}${meanwhile === undefined ? "" : `, ${meanwhile} meanwhile`}`,
     channel,
     step,
     point,
     ...(meanwhile && { meanwhile }),
   });
+  if (channel === "email") return listMailCases(one);
   return [
     ...MESSAGE_POINTS.flatMap((point) => [one("send", point), one("edit", point), one("close", point)]),
     one("send", "taken", "answered"),
@@ -40,8 +44,35 @@ export function listReachCases(channel: ChannelName): ReachCase[] {
   ];
 }
 
+type MakeCase = (step: ReachCase["step"], point: StopPoint, meanwhile?: ReachCase["meanwhile"]) => ReachCase;
+
+/** A mail cannot be changed, and is read from a mailbox. */
+function listMailCases(one: MakeCase): ReachCase[] {
+  const sending = ["claiming", "claimed", "addressed", "written", "taken", "committed"] as const;
+  const corrected = [
+    "fetched",
+    "parsed",
+    "remembered",
+    "addressed",
+    "written",
+    "responded",
+    "saving",
+    "saved",
+  ] as const;
+  return [
+    ...sending.flatMap((point) => [one("send", point), one("close", point)]),
+    one("send", "claimed", "answered"),
+    one("send", "written", "answered"),
+    one("send", "taken", "extended"),
+    ...(["fetched", "parsed", "answering", "answered", "remembered", "saving", "saved"] as const).map((point) =>
+      one("reply", point),
+    ),
+    ...corrected.flatMap((point) => [one("late reply", point), one("unclear reply", point)]),
+  ];
+}
+
 /** ntfy has nothing to say to somebody whose answer counts. */
-function listReplies(channel: ChannelName, one: (step: ReachCase["step"], point: StopPoint) => ReachCase) {
+function listReplies(channel: ChannelName, one: MakeCase) {
   return [
     one("reply", "answering"),
     one("reply", "answered"),
@@ -57,7 +88,7 @@ function listReplies(channel: ChannelName, one: (step: ReachCase["step"], point:
 export function listBuiltCases(channel: ChannelName): ReachCase[] {
   return listReachCases(channel).filter(({ step, point, meanwhile }) => {
     const isSeen = point === "claimed" || point === "taken";
-    return isSeen && !step.endsWith("reply") && meanwhile === undefined;
+    return channel !== "email" && isSeen && !step.endsWith("reply") && meanwhile === undefined;
   });
 }
 

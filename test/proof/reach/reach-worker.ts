@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline";
 import { engineOn, openChannels } from "../../../src/app.ts";
 import type { ChannelSettings } from "../../../src/core/channel/channel-settings.ts";
-import { ROOMY } from "../../scene.ts";
 import { openClocked } from "./clocked-store.ts";
-import { REACH, ReachTask } from "./reach-task.ts";
+import { ReachTask, reachRules } from "./reach-task.ts";
 import { settingsOf } from "./service.ts";
+import { stopInMail } from "./stop-mail.ts";
 import { type StopPoint, stoppingChannels, stoppingStore } from "./stop-point.ts";
 
 // One process that brings messages and reads replies. A line on its input names the step at which it dies.
@@ -20,7 +20,8 @@ function stop(point: StopPoint): void {
   if (point === armed) process.kill(process.pid, "SIGKILL");
 }
 
-const rules = { ...ROOMY, reach: [REACH[task.channel]], personChannel: task.channel === "telegram" };
+if (task.channel === "email") stopInMail(stop);
+const rules = reachRules(task.channel);
 const settings: ChannelSettings = settingsOf(task);
 const engine = engineOn(stoppingStore(await openClocked(task.place, nowMs), stop), {
   rules,

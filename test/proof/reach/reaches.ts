@@ -1,3 +1,4 @@
+import { stopSharedMailServer } from "../../channels/mail-counterpart.ts";
 import { startPostgres } from "../../postgres.ts";
 import { type Database, withPlace } from "../place.ts";
 import { buildProgram } from "../program.ts";
@@ -31,6 +32,7 @@ export async function playReaches(
     if (server) delete process.env["ASKD_TEST_POSTGRES"];
     await server?.stop();
     if (program !== "built") program.remove();
+    await stopSharedMailServer();
   }
   return outcomes;
 }

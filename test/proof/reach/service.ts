@@ -4,9 +4,11 @@ import { z } from "zod";
 import type { ChannelSettings } from "../../../src/core/channel/channel-settings.ts";
 import type { ShownMessage } from "../../channels/counterpart.ts";
 import { LoopbackServer } from "../../channels/loopback-server.ts";
+import { mailSettings } from "../../channels/mail-server.ts";
 import { NtfyServer } from "../../channels/ntfy-server.ts";
 import { TOKEN, TelegramServer } from "../../channels/telegram-server.ts";
-import type { ChannelName, ReachTask } from "./reach-task.ts";
+import { startMail } from "./mail-service.ts";
+import type { ChannelName, Mailbox, ReachTask } from "./reach-task.ts";
 
 const TOPIC = "askd-q-9f3k";
 const REPLY_TOPIC = "askd-a-7h2m";
@@ -21,16 +23,25 @@ export interface ReachService {
   posted(mark: string): { different: number; all: number };
   /** The first button of a question's message, where there are buttons; it can be pressed later too. */
   grab?: (mark: string) => () => Promise<void>;
+  /** Replies to the message of a question with words that are no answer. */
+  mumble?: (mark: string) => Promise<void>;
+  /** Says whether everything that was sent has arrived, and was read up to this cursor, where that takes time. */
+  isIdle?: (cursor: string | undefined) => boolean;
   /** How many responses people got in all. */
   responses(): number;
   problems: string[];
   /** Where its requests come in. */
-  traffic: LoopbackServer;
+  traffic?: LoopbackServer;
+  mailbox?: Mailbox;
+  /** The person's address. */
+  email?: string;
   close(): Promise<void>;
 }
 
 /** The settings of a channel for the process that uses it. */
-export function settingsOf({ channel, url, secret }: Pick<ReachTask, "channel" | "url" | "secret">): ChannelSettings {
+export function settingsOf(task: Pick<ReachTask, "channel" | "url" | "secret" | "mailbox">): ChannelSettings {
+  const { channel, url, secret, mailbox } = task;
+  if (mailbox) return { email: mailSettings(mailbox) };
   switch (channel) {
     case "telegram":
       return { telegram: { url, readToken: () => TOKEN } };
@@ -53,6 +64,7 @@ export const SERVICES: Readonly<Record<ChannelName, () => Promise<ReachService>>
   telegram: startTelegram,
   ntfy: startNtfy,
   webhook: startWebhook,
+  email: startMail,
 };
 
 async function startTelegram(): Promise<ReachService> {

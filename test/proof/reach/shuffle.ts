@@ -10,7 +10,7 @@ import { AGENT } from "../../builders.ts";
 import { MCP, ROOMY } from "../../scene.ts";
 import { type Database, openStore, withPlace } from "../place.ts";
 import { InboundService, asOtherListener, ntfyLine, replyUpdate, tapUpdate } from "./inbound.ts";
-import { REACH } from "./reach-task.ts";
+import { REACH, UNLIMITED } from "./reach-task.ts";
 
 const MIKA = 77;
 const ASKED_AT_ONCE = 50;
@@ -21,6 +21,7 @@ const RULES: Rules = {
   ...ROOMY,
   reach: [REACH.telegram, REACH.ntfy],
   personChannel: true,
+  attention: UNLIMITED,
   limits: { ...ROOMY.limits, pending: 100_000 },
 };
 

@@ -8,13 +8,20 @@ import { overriding } from "../overriding.ts";
  * Where a process can die while it brings a message or reads a reply. `claiming`: before the attempt is written down;
  * `claimed`: after that, before anything leaves; `taken`: the service has it, and the store does not know; `committed`:
  * the store knows. `answering` and `answered`: before and after the commit of an answer; `remembered`: the reply is
- * written down and not yet responded to; `responded`: it is; `saved`: the listener's cursor is past it.
+ * written down and not yet responded to; `responded`: it is; `saving` and `saved`: before and after the listener's
+ * cursor is past it.
  */
 export const MESSAGE_POINTS = ["claiming", "claimed", "taken", "committed"] as const;
-export const REPLY_POINTS = ["answering", "answered", "remembered", "responded", "saved"] as const;
-export type StopPoint = (typeof MESSAGE_POINTS)[number] | (typeof REPLY_POINTS)[number];
+export const REPLY_POINTS = ["answering", "answered", "remembered", "responded", "saving", "saved"] as const;
+/**
+ * Where it can die in mail besides. `addressed`: before the text of a mail is handed to the server; `written`: the
+ * server has the whole mail, and its reply has not come; `fetched`: a reply is here, and nobody has looked into it;
+ * `parsed`: it was read, and nothing was done.
+ */
+export const MAIL_POINTS = ["addressed", "written", "fetched", "parsed"] as const;
+export type StopPoint = (typeof MESSAGE_POINTS | typeof REPLY_POINTS | typeof MAIL_POINTS)[number];
 
-type Stop = (point: StopPoint) => void;
+export type Stop = (point: StopPoint) => void;
 
 /** The same store, which says before and after which commit it is. */
 export function stoppingStore(store: Store, stop: Stop): Store {
@@ -24,6 +31,7 @@ export function stoppingStore(store: Store, stop: Stop): Store {
       if (about === "claim") stop("claiming");
       if (about === "result") stop("taken");
       if (about === "answer") stop("answering");
+      if (about === "cursor") stop("saving");
       const committed = await store.commit(changes);
       if (!committed.ok) return committed;
       if (about === "claim") stop("claimed");
@@ -36,18 +44,23 @@ export function stoppingStore(store: Store, stop: Stop): Store {
   });
 }
 
-/** The same channels, which say when a response was given. */
+/** The same channels, which say when a reply was read and when a response was given. */
 export function stoppingChannels(open: OpenChannel, stop: Stop): OpenChannel {
   return async (name) => {
     const channel = await open(name);
-    const { respond } = channel;
-    if (!respond) return channel;
+    const { respond, listen } = channel;
     const responding: Channel["respond"] = async (...args) => {
-      const result = await respond(...args);
+      const result = (await respond?.(...args)) ?? { ok: true };
       stop("responded");
       return result;
     };
-    return { ...channel, respond: responding };
+    const listening: Channel["listen"] = async function* (...args) {
+      for await (const batch of listen?.(...args) ?? []) {
+        if (batch.replies.length > 0) stop("parsed");
+        yield batch;
+      }
+    };
+    return { ...channel, ...(respond && { respond: responding }), ...(listen && { listen: listening }) };
   };
 }
 

@@ -40,17 +40,23 @@ function missingTime(before: Question, after: Question): string[] {
 function missingAnswer(deed: QuestionDeed & { do: "answer" }, before: Sight, after: Sight): string[] {
   const said = saidThrough(deed);
   const { question } = after;
-  if (said.force && isForceable(before.run, before.question)) {
-    const forced = question.status === "timeout" ? question.forced?.answer : undefined;
+  const forced = question.status === "timeout" ? question.forced?.answer : undefined;
+  // It may have become forceable after it was looked at.
+  if (said.force && (forced || isForceable(before.run, before.question))) {
     return forced ? differences(said, forced, deed) : ["the forced answer is not kept"];
   }
   const kept = findKept(question, whoDoes(deed));
-  if (!kept) return [`it is ${question.status} without this answer`];
+  if (!kept) return isWithdrawn(said, before, after) ? [] : [`it is ${question.status} without this answer`];
   const wrong = differences(said, kept, deed);
   const isDecided = question.status === "answered";
   const wasVoted = before.question.approvals.need > 1 || before.question.approvals.veto;
   if (!isDecided && !wasVoted && said.undoMs === 0) wrong.push(`it is ${question.status} after an answer`);
   return wrong;
+}
+
+/** The asker took the question back while the answer could still be undone, before anybody looked at it again. */
+function isWithdrawn({ undoMs }: Said, before: Sight, after: Sight): boolean {
+  return undoMs > 0 && after.question.status === "cancelled" && after.question.version > before.question.version + 1;
 }
 
 /** What is kept of a person's answer: as the outcome, as a reply that settles, or as a vote. */

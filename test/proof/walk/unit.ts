@@ -1,3 +1,4 @@
+import { KNOWN_BEFORE } from "../../../src/core/run/agent-message.ts";
 import type { Answer, Handover, Question } from "../../../src/core/question/question.ts";
 import type { Heard } from "./asker.ts";
 import type { Line, Start } from "./notes.ts";
@@ -102,7 +103,8 @@ export function tagOf({ title }: Pick<Question, "title">): string | undefined {
 function isAbout(line: Line, unit: Unit): boolean {
   if (line.via === "wait") return isOutcome(unit) && line.tag === tagOf(unit.question);
   if (line.via === "mcp" && isOutcome(unit)) return line.tag === tagOf(unit.question);
-  return line.text.includes(unit.name);
+  // A command is reminded of what it was told before; that is no hand-over.
+  return (line.text.split(KNOWN_BEFORE)[0] ?? "").includes(unit.name);
 }
 
 function isQuoted({ what, words }: Unit, text: string): boolean {

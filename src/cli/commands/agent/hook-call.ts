@@ -26,6 +26,7 @@ import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 import { oneLine } from "../../view/sanitise.ts";
+import { ensureDeliveryAfter } from "../reach/ensure-delivery.ts";
 import { VERSION } from "../../version.ts";
 import type { ResumableSession } from "./hook-launch.ts";
 import { type HookPlace, findHookPlace, findSeen, placeAsk } from "./hook-place.ts";
@@ -71,6 +72,7 @@ export async function decideCall(hooked: HookedCall): Promise<HookDecision> {
   try {
     const place = await findHookPlace(hooked.engine, hooked.client, hooked.call.session, hooked.context);
     const { asked, isResumable } = await ask(hooked, place);
+    if (isPending(asked.question)) await ensureDeliveryAfter(asked.question, hooked.context);
     const isOpen = isPending(asked.question) && mayHold(asked.run);
     const read = isOpen ? await holdWithWork(hooked, asked) : asked;
     if (!isPending(read.question)) return await handOver(hooked, place, read);
@@ -108,6 +110,7 @@ async function askOnce(hooked: HookedCall, place: HookPlace, resumable: Resumabl
   const { engine, call, context, windowMs, client } = hooked;
   const door = {
     via: "hook",
+    isForeign: true,
     traceparent: context.env["TRACEPARENT"],
     ...call.door,
     holdMs: windowMs,

@@ -13,6 +13,7 @@ import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { isServiceOff } from "../service/worker.ts";
 import { decideCall, endCall } from "./hook-call.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
@@ -83,9 +84,10 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
     if (event.is === "other") return 0;
     const signal = context.interrupt();
     const held = { ...context, interrupt: () => signal };
+    // Without a worker in the background the hook brings the messages itself, as long as it waits.
     // The program gives up on its hook some time after the window, whether the server is back or not.
     const until = AbortSignal.any([signal, AbortSignal.timeout(windowMs + MARGIN_MS / 3)]);
-    const engine = await context.engine({ waits: { until } });
+    const engine = await context.engine({ isDelivering: isServiceOff(context.env), waits: { until } });
     if (event.is === "over") await endCall({ engine, client, context }, event);
     else {
       const { call } = event;

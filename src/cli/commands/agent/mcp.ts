@@ -7,6 +7,7 @@ import { processHolder } from "../../../agents/process/process-holder.ts";
 import { knownClients } from "../../../agents/registry.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import type { RunId } from "../../../core/id.ts";
+import type { Question } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { CONNECTION_PREFIX } from "../../../core/run/run.ts";
 import { measurements } from "../../../doctor/probe/probe-file.ts";
@@ -21,6 +22,7 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { VERSION } from "../../version.ts";
 import { readOwnSecrets } from "../ask/own-secrets.ts";
+import { ensureDeliveryAfter } from "../reach/ensure-delivery.ts";
 
 const flags = {
   tools: { type: "string", value: "names", about: "Which tools to offer (ask_human,check_answer,cancel_question)" },
@@ -89,6 +91,8 @@ export const command: Command<typeof flags> = {
         (await findLiveRun(engine, [...context.runsAbove(), ...above])) ??
         findKnownRun(engine, await context.runsOfSession(context.place.stateDir)),
       ...(args.flags.attended && { isAttended: true }),
+      // The client may end this process at any time, and people still have to be told.
+      onAsked: (question: Question) => void ensureDeliveryAfter(question, context),
       session: `${CONNECTION_PREFIX}${randomUUID()}`,
       // The client ends this process with its session.
       ...(startedAt !== undefined && { seen: { pid: context.pid, startedAt } }),

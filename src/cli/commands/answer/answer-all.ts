@@ -157,7 +157,7 @@ async function give(before: QuestionSnapshot, input: AnswerInput, { engine, cont
   const wayOn = await findWayOnHere(after.run, context);
   if (!context.isQuiet)
     context.stdout.write(sayAnswered({ before, after, machines, wayOn, isHolderGone }, context.program));
-  await afterChange(after.run, engine, context);
+  await afterChange(after, engine, context);
   await engine.doDue();
 }
 

@@ -37,6 +37,13 @@ describe("askd answer", () => {
     expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining("does not ask to run a command")]);
   });
 
+  test("shows with --dry-run the command that would be allowed, and changes nothing", async () => {
+    const { id } = await asked(false);
+    const { exit, stdout } = await type(scene, ["answer", shortId(id), "allow", "--dry-run"]);
+    expect([exit, stdout]).toEqual([0, expect.stringContaining("npm test")]);
+    expect(await scene.engine.countQuestions("pending")).toBe(1);
+  });
+
   test("allows exactly this, or the shown prefix, for the rest of the run", async () => {
     const { id } = await asked(false);
     const { exit, stdout } = await type(scene, ["answer", shortId(id), "allow-prefix", "--json"]);

@@ -10,7 +10,7 @@ import { matchAnswer } from "../../../core/answer/match.ts";
 import { DEFAULT_LIMITS } from "../../../core/rules.ts";
 import type { Context } from "../../context.ts";
 import { editFile, findEditor } from "../../terminal/editor.ts";
-import { argumentOf } from "../../view/run-text.ts";
+import { answerArgument } from "../../view/run-text.ts";
 import { sanitise } from "../../view/sanitise.ts";
 import { sayChoices } from "../../view/question-text.ts";
 
@@ -30,7 +30,7 @@ export function getEditor(context: Pick<Context, "env">): string[] {
 
 /** Lets a person write the answer in their editor. The draft is kept until it is accepted. */
 export async function editAnswer(read: QuestionSnapshot, isForced: boolean, context: Context): Promise<WrittenAnswer> {
-  if (!isForced) requirePending(read, context.now());
+  if (!isForced) requirePending(read, { now: context.now() });
   const kept = await findDraft(context, read.question.id);
   const text = await editText(read, "", context);
   if (text === "") {
@@ -42,7 +42,7 @@ export async function editAnswer(read: QuestionSnapshot, isForced: boolean, cont
   // Other programs of this user can write a draft too: it counts when somebody has changed it.
   if (kept !== undefined && text === belowMarker(kept, renderTemplate(read))) {
     throw new Refusal("empty_answer", "The earlier draft was not changed, so nothing was recorded", {
-      hint: `Change it, or answer with: ${context.program} answer ${argumentOf(read.run)} "…"`,
+      hint: `Change it, or answer with: ${context.program} answer ${answerArgument(read)} "…"`,
     });
   }
   return readWritten(read.content.items, text);
@@ -59,7 +59,7 @@ export async function editText(read: QuestionSnapshot, written: string, context:
   const file = await keepDraft(context, id, renderTemplate(read, written || before));
   if (!(await editFile(file, editor, context))) {
     throw new Refusal("bad_input", "The editor failed; nothing was changed", {
-      hint: `Your saved text is kept. Continue: ${context.program} answer ${argumentOf(read.run)} --edit`,
+      hint: `Your saved text is kept. Continue: ${context.program} answer ${answerArgument(read)} --edit`,
     });
   }
   return belowMarker((await findFileText(file)) ?? "", template);

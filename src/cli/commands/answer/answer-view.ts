@@ -10,7 +10,8 @@ import { type Question, findAnswer, isPending } from "../../../core/question/que
 import { sayAgent } from "../../view/agent-name.ts";
 import { findAwayLines } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { argumentOf } from "../../view/run-text.ts";
+import { isAnswerHeldBack } from "../../../core/run/run.ts";
+import { argumentOf, needsOwnId } from "../../view/run-text.ts";
 
 /** A recorded answer: the question before and after, and how to resume by hand if no worker can. */
 export interface AnsweredView {
@@ -34,7 +35,7 @@ export async function hasHolderEnded(question: Question): Promise<boolean> {
 export function sayAnswered(answered: AnsweredView, program: string): string {
   const { run, question, content } = answered.after;
   const away = isToResume(question) ? findAwayLines(run, answered.machines, program) : undefined;
-  const next = [...sayClaimed(answered), ...(away ?? sayNext(answered, program))];
+  const next = [...sayWhatWasAsked(question), ...sayClaimed(answered), ...(away ?? sayNext(answered, program))];
   const second = `\n${next.map((line) => `  ${line}\n`).join("")}`;
   if (givenAnswer(question)?.outcome === "clarify") return `${sayAskedBack(answered.after)}${second}`;
   if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
@@ -50,6 +51,11 @@ function sayAskedBack({ run, question }: QuestionSnapshot) {
   const asked =
     run.externalId === undefined ? `#${run.number} ${oneLine(run.name)}` : `task ${oneLine(run.externalId)}`;
   return `✓ Asked back about ${asked} (${shortId(question.id)}): ${note}`;
+}
+
+/** A person who approves something sees once more what it was. */
+function sayWhatWasAsked(question: Question) {
+  return needsOwnId(question) ? [`Question: ${oneLine(question.title)}`] : [];
 }
 
 /** A colleague who claimed the question may be working on an answer, and has to hear of this one. */
@@ -85,6 +91,7 @@ function sayNext({ before, after: { run, question }, wayOn, isHolderGone }: Answ
       ? ["The process that waited for it has ended. The answer is kept and delivered when the agent asks again"]
       : ["It is delivered to the waiting agent"];
   }
+  if (isAnswerHeldBack(run)) return [`The run waits with it. Resume it: ${program} runs resume ${run.number}`];
   if (run.status !== "resuming") return [];
   if (run.externalId !== undefined) return ["Task returned to 'open' state and will be picked up by worker"];
   if (wayOn) return [wayOn.line];

@@ -2,8 +2,9 @@ import type { Actor } from "../../../core/people/actor.ts";
 import { AnswerInput, readChoices } from "../../../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
-import { shortId } from "../../../core/id.ts";
-import type { Instant } from "../../../core/instant.ts";
+import { type QuestionId, shortId } from "../../../core/id.ts";
+import { HOUR_MS, type Instant, msBetween } from "../../../core/instant.ts";
+import { isPending } from "../../../core/question/question.ts";
 import { findAwayMachine } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { isDenial } from "../../../core/question/approval.ts";
@@ -14,7 +15,7 @@ import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import { requireAccess } from "../../../core/people/access.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { matchAnswer } from "../../../core/answer/match.ts";
+import { findMatch } from "../../../core/answer/match.ts";
 import { fillTemplate } from "../../../core/answer/template.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
@@ -28,7 +29,7 @@ import { printResult } from "../../output.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { getTarget } from "../../target.ts";
 import { sayAgo } from "../../view/relative-time.ts";
-import { refOf } from "../../view/run-text.ts";
+import { needsOwnId, refOf } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { sayChoices } from "../../view/question-text.ts";
@@ -71,6 +72,8 @@ const FIELDS: readonly string[] = [...QUESTION_FIELDS, "resume_command", "agent_
 type AnswerValues = Values<typeof ANSWER_FLAGS>;
 
 const ANSWER_BYTES = 1024 * 1024;
+/** How long after the end of a run a reply counts as a late one. */
+const LATE_MS = HOUR_MS;
 
 /** Flags that give a whole answer; `--use` checks by itself what may accompany it. */
 const WAYS = ["choose", "file", "edit", "command", "decide", "clarify"] as const;
@@ -105,13 +108,16 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       waits: signal && { until: signal },
     });
     if (!isHere) await replaceLostWorker(engine, context);
-    const read = await engine.read(await getAsked(engine, name, context.now()));
+    const asked = await getAsked(engine, name, context.now());
+    const read = await engine.read(asked.id);
+    if (!asked.isByOwnId && isBlind(words[0], args.flags)) await requireMeant(read, { engine, context });
+    const by = await whoTypes(engine, context);
+    await requireMayAnswer(read, by, engine);
     const input = await readInput(read, words[0], args.flags, context).catch((error: unknown) => {
       if (signal?.aborted) return undefined;
       throw error;
     });
     if (!input || signal?.aborted) return EXIT_CODE.interrupted;
-    const by = await whoTypes(engine, context);
     if (args.flags["dry-run"]) {
       const agentView = await engine.preview(read.question.id, input, by);
       if (read.question.kind === "approval" && !context.isQuiet) context.stderr.write(`${renderQuestion(read)}\n\n`);
@@ -138,7 +144,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
     };
     if (isHere) return whileWorking(engine, goOn);
-    await afterChange(done.run, engine, context);
+    await afterChange(done, engine, context);
     return goOn();
   },
 };
@@ -169,6 +175,16 @@ async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, cont
   return editAll({ wanted, resume: !flags["no-resume"] }, engine, context);
 }
 
+/** Refuses those who may not answer, whatever they say, and records that they tried. */
+async function requireMayAnswer({ question }: QuestionSnapshot, by: Actor, engine: Engine) {
+  try {
+    requireAccess("answer", by, question);
+  } catch (error) {
+    if (error instanceof Refusal) await engine.refuse(question.id, error.message, by);
+    throw error;
+  }
+}
+
 /** Sends the answer. A draft from the editor is kept until it is accepted; a refusal says where. */
 async function give(
   read: QuestionSnapshot,
@@ -196,14 +212,45 @@ function isToGoOn({ question, run }: QuestionSnapshot) {
   return run.status === "running" || (run.status === "resuming" && run.giveBack === "worker");
 }
 
+/** Says whether the answer is given without the question being shown first. */
+function isBlind(word: string | undefined, flags: AnswerValues) {
+  return !flags["dry-run"] && !flags.edit && (word ?? flags.message ?? flags.use ?? findWay(flags)) !== undefined;
+}
+
+function findWay(flags: AnswerValues) {
+  return WAYS.find((name) => flags[name] !== undefined);
+}
+
+/**
+ * Refuses the name of a run for an approval or a high risk if the run has asked before: its agent may have put it in the
+ * place of the question that the person has seen.
+ */
+async function requireMeant(
+  { run, question }: QuestionSnapshot,
+  { engine, context }: { engine: Engine; context: Context },
+): Promise<void> {
+  if (!isPending(question)) return;
+  if (!needsOwnId(question)) return;
+  const [, before] = await engine.listQuestions({ runId: run.id, order: "newest", limit: 2 });
+  if (!before) return;
+  const id = shortId(question.id);
+  const said = `${refOf(run)} asked something else ${sayAgo(question.askedAt, context.now())}: ${oneLine(question.title)}`;
+  throw new Refusal("ambiguous_ref", `${said} (${id}); nothing was answered`, {
+    hint: `If you mean that question: ${context.program} answer ${id} …`,
+  });
+}
+
 /** The named question; refuses a run that has ended without a waiting one. */
-async function getAsked(engine: Engine, name: string, now: Instant) {
+async function getAsked(engine: Engine, name: string, now: Instant): Promise<{ id: QuestionId; isByOwnId: boolean }> {
   const target = await getTarget(engine, name);
-  if (target.named === "question") return target.question.id;
+  if (target.named === "question") return { id: target.question.id, isByOwnId: name.trim() !== "-" };
   const { run, questionId } = target;
-  const isOver = run.status === "completed" && !run.implicit;
-  if (questionId && !isOver) return questionId;
-  if (questionId && (await engine.read(questionId)).question.status === "timeout") return questionId;
+  // A reply just after the end is a late one: it is recorded, and its sender is told who was faster.
+  const isLate = run.endedAt !== undefined && msBetween(run.endedAt, now) < LATE_MS;
+  const isOver = run.status === "completed" && !run.implicit && !isLate;
+  if (questionId && !isOver) return { id: questionId, isByOwnId: false };
+  if (questionId && (await engine.read(questionId)).question.status === "timeout")
+    return { id: questionId, isByOwnId: false };
   const ended = hasEnded(run) && run.endedAt ? `${run.status} ${sayAgo(run.endedAt, now)}` : run.status;
   throw new Refusal("not_pending", `Task ${run.externalId ?? run.number} is not waiting for input (${ended})`, {
     hint: `See it with: askd show ${run.number}`,
@@ -227,8 +274,11 @@ async function readInput(read: QuestionSnapshot, word: string | undefined, flags
 /** On a terminal a person confirms a high risk by typing the word that it names. */
 async function hasConfirmed(read: QuestionSnapshot, said: Said, context: Context) {
   const { question, run, content } = read;
-  const isFree = question.kind === "approval" && (said.answer ?? said.items) !== undefined;
-  if (isFree && isDenial(content, matchAnswer(content, said, context.rules.limits))) return false; // a no needs no word
+  if (question.kind === "approval" && (said.answer ?? said.items) !== undefined) {
+    const items = findMatch(content, said, context.rules.limits);
+    if (!items) return true; // the engine refuses it, after it has checked who answers
+    if (isDenial(content, items)) return false; // a no needs no word
+  }
   if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
   const word = confirmationWord(question.title, run.name);
   if (question.kind === "approval") context.stderr.write(`${renderQuestion(read)}\n\n`);
@@ -309,9 +359,6 @@ async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context
 }
 
 async function edit(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
-  // Before the editor opens: the text of an agent would be kept as this person's draft.
-  const by = await whoTypes(await context.engine({ isReading: true }), context);
-  if (by.scope === "agent") requireAccess("answer", by, read.question);
   const { editAnswer } = await import("./answer-edit.ts");
   const { note, ...said } = await editAnswer(read, flags.force ?? false, context);
   const notes = [note, flags.message].filter((each) => each !== undefined);

@@ -1,5 +1,6 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { RunId } from "../../../core/id.ts";
+import { parseIssue } from "../../../core/run/issue.ts";
 import { plainName } from "../../../core/people/person.ts";
 import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
@@ -46,6 +47,7 @@ export const ASK_FLAGS = {
   run: { type: "string", value: "run", about: "Ask in this run" },
   name: { type: "string", value: "name", about: "Name the run that is created for this question" },
   "external-id": { type: "string", value: "id", about: "The id of this work in another system" },
+  issue: { type: "string", value: "repo#12", about: "The issue or pull request it belongs to; it is asked there too" },
   priority: { type: "string", value: "0-4", about: "The priority of the work" },
   size: { type: "string", value: "size", about: "The size of the work" },
   accept: {
@@ -71,7 +73,7 @@ type AskValues = Values<typeof ASK_FLAGS>;
 /** The flags that describe the question; the others say how to ask it. */
 const DESCRIBING = [
   ...(["option", "recommend", "multiple", "only-options", "context", "header", "kind", "risk", "confidence"] as const),
-  ...(["timeout", "on-timeout", "escalate", "default", "key", "to", "accept"] as const),
+  ...(["timeout", "on-timeout", "escalate", "default", "key", "to", "accept", "issue"] as const),
 ];
 
 /** The ask that the flags describe, in the shape that every entry point sends. */
@@ -91,6 +93,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     on_timeout: readOnTimeout(flags),
     default_answer: flags.default,
     key: flags.key,
+    issue: flags.issue === undefined ? undefined : parseIssue(flags.issue),
     to: flags.to?.map(plainName),
     accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
   };

@@ -2,9 +2,9 @@ import { type AskInput, type DoorDefaults, parseAsk } from "../../../core/questi
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { parseDuration, formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
-import { proceedSentence } from "../../../core/run/agent-message.ts";
+import { cancelledMessage, proceedSentence } from "../../../core/run/agent-message.ts";
 import { DAY_MS, msBetween, SECOND_MS } from "../../../core/instant.ts";
-import { findAnswer, isPending } from "../../../core/question/question.ts";
+import { type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { describePolicy } from "../../../core/question/timeout.ts";
 import { CHECK_FIELDS, valuesOf, viewCheck } from "../../../core/api/view.ts";
@@ -176,13 +176,22 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
+  if (question.status === "cancelled") sayWithdrawal(question, context);
   // Scripts take what was chosen from the output; words that correct it must not be lost on them either.
   for (const { text, by } of question.amendments)
     context.stderr.write(`correction by ${sayBy(by)}: ${oneLine(text)}\n`);
   await confirm?.();
   const isNothing = answer !== undefined && values.length === 0;
   if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
-  return isNothing && !context.json ? EXIT_CODE.cancelled : exitCodeOf(read);
+  return exitCodeOf(read);
+}
+
+/** Words of a person are written also where nothing else is: they are for whoever waits. */
+function sayWithdrawal(question: Extract<Question, { status: "cancelled" }>, context: Context) {
+  const { cancelledBy, note, reason, policy } = question;
+  const line = `withdrawn by ${sayBy(cancelledBy)}; no answer will come`;
+  if (note !== undefined) context.stderr.write(`${line}. Note, which is not an answer: ${oneLine(note)}\n`);
+  else say(context, policy ? cancelledMessage(question) : `${line} (${oneLine(reason)})`);
 }
 
 function say(context: Context, line: string) {

@@ -1,15 +1,16 @@
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { isTakenByReading } from "../../../core/run/taken-by-reading.ts";
-import { CHECK_FIELDS, viewCheck } from "../../../core/api/view.ts";
+import { CHECK_FIELDS, valuesOf, viewCheck } from "../../../core/api/view.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { isDenied } from "../../../core/question/approval.ts";
-import { findAnswer } from "../../../core/question/question.ts";
+import { NO_REASON, type Question, findAnswer } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { findProvenRun, whoAsks } from "../../actor.ts";
 import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { getQuestionId } from "../../target.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
@@ -27,6 +28,7 @@ export const command: Command<typeof flags> = {
   examples: ["askd check q-7k3f --json    exit 0 answered, 8 pending, 9 timed out, 10 skipped or cancelled, 12 denied"],
   async run(args, context) {
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     const found = await engine.read(await getQuestionId(engine, requireOneArgument(args.positionals, command.usage)));
     const isTaken = isTakenHere(found, context);
     if (isTaken) await findProvenRun(engine, context); // an agent takes no answers of another run
@@ -65,12 +67,22 @@ export function renderCheck(read: QuestionSnapshot, now: Instant): string {
     case "timeout":
       return lines("timeout", [`${sayAgo(question.timedOutAt, now)}, policy: ${question.policy}`, ...said]);
     case "cancelled":
-      return lines("cancelled", [
-        `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}: ${oneLine(question.reason)}`,
-      ]);
+      return lines("cancelled", cancellationLines(question, now));
     default:
       return unreachable(question);
   }
+}
+
+function cancellationLines(question: Extract<Question, { status: "cancelled" }>, now: Instant): string[] {
+  const { reason, note, cancelledBy, cancelledAt } = question;
+  const who = `by ${sayBy(cancelledBy)} ${sayAgo(cancelledAt, now)}`;
+  if (note === undefined) return [`${who}: ${oneLine(reason)}`];
+  return [reason === NO_REASON ? who : `${who}: ${oneLine(reason)}`, sayNote(note)];
+}
+
+/** The words of a person who withdrew the question; a script must not take them for an answer. */
+function sayNote(note: string): string {
+  return `note, which is not an answer: ${oneLine(note)}`;
 }
 
 /** The exit code for the state of a question. */
@@ -81,15 +93,26 @@ export function exitCodeOf(read: Pick<QuestionSnapshot, "question" | "content">)
     case "pending":
       return EXIT_CODE.pending;
     case "answered":
-      return EXIT_CODE.done;
+      return isUsable(read) ? EXIT_CODE.done : EXIT_CODE.cancelled;
     case "timeout":
-      if (findAnswer(question) || question.policy === "proceed") return 0;
+      if (findAnswer(question)) return isUsable(read) ? EXIT_CODE.done : EXIT_CODE.cancelled;
+      if (question.policy === "proceed") return EXIT_CODE.done;
       return question.policy === "skip" ? EXIT_CODE.cancelled : EXIT_CODE.timedOut;
     case "cancelled":
       return EXIT_CODE.cancelled;
     default:
       return unreachable(question);
   }
+}
+
+/**
+ * Says whether a script may go on with an answer: something was chosen, and consent was not corrected afterwards. Words
+ * can take back what a choice allows.
+ */
+function isUsable({ question, content }: Pick<QuestionSnapshot, "question" | "content">): boolean {
+  const answer = findAnswer(question);
+  const isCorrected = question.kind === "approval" && question.amendments.length > 0;
+  return answer !== undefined && !isCorrected && valuesOf(answer, content).length > 0;
 }
 
 function lines(status: string, more: readonly string[]) {

@@ -187,7 +187,7 @@ System     ✓ node N, git N, temporary files ok
 Store      ✓ sqlite V, WAL, sync full, writable, SPACE free
 Server     – not running; start it with askd serve
 Agents     – none found; see how to wire one: askd init --print
-Channels   ✓ bell  – desktop, github, slack, email, webhook, ntfy, telegram, apprise not set up
+Channels   ✓ bell – desktop, github, slack, chat, email, webhook, ntfy, telegram, apprise not set up
 Queue      ✓ 1 waiting, oldest AGE; 0 stuck; 0 undelivered
 
 No problems

@@ -2,7 +2,7 @@ import { withEnv } from "../../../config/env.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { checkUp } from "../../../doctor/check-up.ts";
-import { type RepairResult, repair, sortFindings } from "../../../doctor/run-checks.ts";
+import { type RepairResult, repairAll, sortFindings } from "../../../doctor/run-checks.ts";
 import { type Finding, countOf } from "../../../doctor/finding.ts";
 import type { DoctorContext } from "../../../doctor/doctor-context.ts";
 import { wireClient } from "../../../doctor/wire-client.ts";
@@ -14,6 +14,7 @@ import type { Context } from "../../context.ts";
 import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doctor-view.ts";
 import { PROBE_FIELDS, probeAgent } from "./doctor-probe.ts";
 import type { Flags } from "../../flags.ts";
+import { requireMaintainer } from "../store/direct-store.ts";
 import { printResult } from "../../output.ts";
 import { DEFAULT_PORT } from "../service/serve.ts";
 import { setupAround } from "../init/setup-around.ts";
@@ -40,12 +41,14 @@ export const command: Command<typeof flags> = {
     if (args.flags.probe !== undefined) {
       return probeAgent(args.flags.probe, parseDuration(args.flags.max ?? PROBE_MAX), context);
     }
+    if (args.flags.fix) await requireMaintainer(context);
     // Some programs take seconds to print their version.
     if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Checking…\n");
     const patient = await patientOf(context);
     const first = await checkUp(patient);
-    const repaired = args.flags.fix ? await repair(first) : [];
-    const after = repaired.length > 0 ? await checkUp(patient) : first;
+    const { findings: after, repaired } = args.flags.fix
+      ? await repairAll(first, () => checkUp(patient))
+      : { findings: first, repaired: [] };
     const findings = args.flags.send ? sortFindings([...after, ...(await send(context))]) : after;
     print(findings, repaired, { context, isShort: args.flags.summary ?? false });
     return countOf(findings, "problem") > 0 ? EXIT_CODE.error : 0;

@@ -65,7 +65,7 @@ export async function askTest(context: Context): Promise<boolean> {
     return true;
   }
   const seconds = Math.max(1, Math.round((performance.now() - startedMs) / SECOND_MS));
-  if (!isHere) await afterChange(answered.run, engine, context);
+  if (!isHere) await afterChange(answered, engine, context);
   const ended = await waitFor(engine, number, hasEnded);
   if (ended?.status === "completed") {
     stdout.write(`${style.green("✓")} Answered in ${seconds}s. The test run resumed.\n`);

@@ -17,7 +17,7 @@ import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../termin
 import { machinesFor } from "../../view/machine-view.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayDue } from "../../view/question-text.ts";
+import { isStuck, sayDue } from "../../view/question-text.ts";
 import { refOf, sayHeld } from "../../view/run-text.ts";
 import { sayAgo, spellAgo } from "../../view/relative-time.ts";
 import { parsePast } from "../../view/time-argument.ts";
@@ -79,6 +79,7 @@ export const command: Command<typeof flags> = {
     "askd list --repo 'acme/*' --label night --since 2d",
     "askd list --state answered --json=id,title,answer",
   ],
+  isLooking: () => true,
   async run(args, context) {
     const { awaiting, state, limit } = args.flags;
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
@@ -135,13 +136,16 @@ export function renderAwaiting({ now, width, questions }: ListView, style: Style
   return `Awaiting Human Input:\n\n${blocks.join("\n\n")}\n`;
 }
 
+/** The state of a pending question that too few people are left to decide. */
+const NO_QUORUM = "no quorum";
+
 /** The output of `askd list`: one line per question. */
 export function renderList({ now, width, questions }: ListView, style: Style): string {
   if (questions.length === 0) return "No questions.\n";
   const ids = questions.map(({ question }) => question.id);
   const rows = questions.map(({ run, question }) => [
     shortId(question.id, ids),
-    question.status,
+    isStuck(question) ? NO_QUORUM : question.status,
     refOf(run),
     sayAgo(question.askedAt, now),
     oneLine(question.title),
@@ -150,7 +154,7 @@ export function renderList({ now, width, questions }: ListView, style: Style): s
   const lines = rows.map((row) => {
     const left = columns.map((cells, column) => padCells(row[column] ?? "", cells)).join("  ");
     const line = `${left}  ${cutCells(row[4] ?? "", Math.max(20, width - cellsOf(left) - 2))}`;
-    return row[1] === "pending" ? style.yellow(line) : line;
+    return row[1] === "pending" || row[1] === NO_QUORUM ? style.yellow(line) : line;
   });
   return `${lines.join("\n")}\n`;
 }
@@ -193,7 +197,7 @@ async function findQuestions(engine: Engine, given: Given, most: number, context
   };
   const found = await collect(search, isPaged ? most + 1 : MOST_SEARCHED);
   const sorted = isPaged ? found : found.toSorted(ORDERS[sort]);
-  const reads = await Promise.all(sorted.slice(0, most).map(({ question }) => engine.read(question.id)));
+  const reads = await engine.readMany(sorted.slice(0, most).map(({ question }) => question.id));
   return { reads, hasMore: sorted.length > most, isPaged };
 }
 
@@ -219,8 +223,8 @@ async function collect(search: Search, most: number): Promise<Row[]> {
     const page = await engine.listQuestions({ status, runId, after, order, limit: MOST_LISTED });
     const wanted = page.filter((question) => since === undefined || question.askedAt >= since);
     for (const question of wanted) {
-      const row = { question, run: await readRun(question.runId, search) };
-      if (search.isMeant(row)) rows.push(row);
+      const run = await readRun(question.runId, search);
+      if (run && search.isMeant({ question, run })) rows.push({ question, run });
     }
     after = page.at(-1)?.id;
     const isPast = order === "newest" && wanted.length < page.length;
@@ -229,13 +233,20 @@ async function collect(search: Search, most: number): Promise<Row[]> {
   return rows.slice(0, most);
 }
 
+/** The run of a question; undefined if its row is damaged. */
 async function readRun(id: RunId, { engine, runs }: Search) {
   const known = runs.get(id);
   if (known) return known;
-  const run = await engine.findRun(id);
+  const run = await engine.findRun(id).catch(ignoreDamaged);
+  if (run === "damaged") return undefined;
   if (!run) throw new Refusal("not_found", `The run ${id} is gone`);
   runs.set(id, run);
   return run;
+}
+
+function ignoreDamaged(error: unknown): "damaged" {
+  if (error instanceof Refusal && error.code === "store_unusable") return "damaged";
+  throw error;
 }
 
 const ORDERS: Record<Exclude<Sort, "newest" | "oldest">, (one: Row, other: Row) => number> = {

@@ -7,8 +7,15 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import { answerText } from "../../../core/answer/match.ts";
+import { findTally } from "../../../core/answer/vote.ts";
 import { type KnownMachines, findAwayMachine } from "../../../core/run/machine.ts";
-import { type Answer, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
+import {
+  type Answer,
+  type Question,
+  cancellationWords,
+  findAnswer,
+  isPending,
+} from "../../../core/question/question.ts";
 import { isRiskUnverified } from "../../../core/question/risk.ts";
 import { type Run, findAgentSession, isAnswerHeldBack, isLoggedOut } from "../../../core/run/run.ts";
 import type { SimilarQuestion } from "../../../core/answer/similar.ts";
@@ -18,10 +25,11 @@ import { sayAgentTries } from "../../view/agent-tries.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
-import { choicesOf, findDeadline, sayVotes } from "../../view/question-text.ts";
+import { choicesOf, findDeadline, isStuck, sayVotes } from "../../view/question-text.ts";
 import {
   UNVERIFIED,
   adviseResume,
+  answerArgument,
   argumentOf,
   sayBy,
   sayCost,
@@ -75,6 +83,7 @@ export function renderShow(view: ShowView, style: Style): string {
     runLines(view, pending?.question),
     ...(pending ? [pendingLines({ run: view.run, ...pending }, view, style)] : []),
     ...(closed.length > 0 ? [[style.bold("HISTORY:"), ...closed.flatMap((each) => historyLines(each, view))]] : []),
+    ...(pending || toldLines(view).length === 0 ? [] : [toldLines(view)]),
     ...(view.blocks ?? []).map(({ heading, lines }) => [style.bold(heading), ...lines]),
   ];
   return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
@@ -187,7 +196,9 @@ function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
           ]),
         ];
   const next = [
-    `Answer with: ${view.program} answer ${argumentOf(run)} "your response"`,
+    ...(isStuck(question)
+      ? []
+      : [`Answer with: ${view.program} answer ${answerArgument({ run, question })} "your response"`]),
     ...(view.takeover === undefined ? [] : [`Take over:   ${view.takeover}`]),
   ];
   const blocks = [...asked, clock, remarks, next].filter((block) => block.length > 0);
@@ -289,10 +300,13 @@ function historyLines({ question, content }: ShowView["questions"][number], view
 export function outcomeLines(question: Question, content: Content, now: Instant): string[] {
   if (question.status === "cancelled") {
     const who = `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}`;
-    return [`cancelled ${who}: ${oneLine(question.reason)}`];
+    return [`cancelled ${who}: ${oneLine(cancellationWords(question))}`];
   }
   const answer = findAnswer(question);
-  const said = answer ? [sayAnswer(answer, content, now)] : [];
+  const tally = answer && findTally(question, answer);
+  const voters = tally?.votes.map(({ by }) => oneLine(actorName(by))).join(", ");
+  const votes = tally && tally.votes.length > 1 ? [`${tally.votes.length} of ${tally.need} agreed: ${voters}`] : [];
+  const said = answer ? [sayAnswer(answer, content, now), ...votes] : [];
   if (question.status !== "timeout") return said;
   return [`timed out ${sayAgo(question.timedOutAt, now)} (${question.policy})`, ...said];
 }

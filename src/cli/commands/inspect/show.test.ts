@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { AGENT } from "../../../../test/builders.ts";
 import { Scene } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
+import { shortId } from "../../../core/id.ts";
+import { SYSTEM } from "../../../core/people/actor.ts";
 
 /** Fields that document 001 names, in its case. */
 const OF_DOCUMENT = new Set(["questionContext", "humanResponse", "humanRespondedAt"]);
@@ -74,4 +76,23 @@ describe("askd show", () => {
       expect(keys.filter((key) => /[A-Z]/.test(key) && !OF_DOCUMENT.has(key))).toEqual([]);
     }
   });
+});
+
+test("votes that can never be enough are said by show, status and list, with the way out", async () => {
+  const scene = new Scene();
+  await scene.know("lena", "mika");
+  const { question } = await scene.ask({
+    question: "Deploy?",
+    kind: "approval",
+    options: undefined,
+    approvals: { need: 2, from: ["lena", "mika"] },
+  });
+  await scene.engine.removePerson("lena", {}, SYSTEM);
+  for (const argv of [["show", question.id], ["status"]]) {
+    const { stdout } = await type(scene, argv);
+    expect(stdout).toContain(`Too few of lena, mika are left to decide it`);
+    expect(stdout).toContain(`askd cancel ${shortId(question.id)}`);
+    expect(stdout).not.toContain("askd answer");
+  }
+  expect((await type(scene, ["list"])).stdout).toContain("no quorum");
 });

@@ -95,6 +95,7 @@ export const command: Command<typeof flags> = {
   flags,
   fields: SHOW_FIELDS,
   examples: ["askd show 42", "askd show q-7k3f --diff", "askd show 42 --agent-view", "askd show 42 --web"],
+  isLooking: () => true,
   async run(args, context) {
     const engine = await context.engine();
     const name = requireOneArgument(args.positionals, command.usage);
@@ -123,10 +124,11 @@ export async function showRun(
   more: ShowMore = { lines: [], fields: {} },
 ): Promise<void> {
   const newest = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_SHOWN });
-  const questions = await Promise.all(newest.toReversed().map(async ({ id }) => engine.read(id)));
+  const questions = await engine.readMany(newest.toReversed().map(({ id }) => id));
   const usage = (await readUsage(engine, [run])).get(run.id);
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
   const deliveries = await readDeliveries(engine, questions);
+  const news = run.deliveries === undefined ? [] : await ifPermitted(() => engine.listRunDeliveries(run.id));
   const evidence = await findRunEvidence(run, context);
   const agentTries = await readAgentTries(engine, run);
   const read = await readShowDetails({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
@@ -140,7 +142,7 @@ export async function showRun(
         ...place,
         usage,
         similar,
-        deliveries: run.pendingId === undefined ? [] : (deliveries.get(run.pendingId) ?? []),
+        deliveries: [...(deliveries.get(run.pendingId ?? questions.at(-1)?.question.id ?? "") ?? []), ...news],
         machines,
         isCarried,
         agentTries,
@@ -156,6 +158,7 @@ export async function showRun(
       ...viewUsage(usage),
       ...more.fields,
       ...read.fields,
+      deliveries: news.map(viewDelivery),
       resume_command: evidence.wayOn?.command ?? evidence.takeover ?? null,
       questions: questions.map((each) => ({
         ...viewQuestion(each, machines),
@@ -185,7 +188,7 @@ async function readDeliveries(engine: Engine, questions: readonly QuestionSnapsh
   const rows = told.map(
     async ({ question: { id } }) => [id, await ifPermitted(() => engine.listDeliveries(id))] as const,
   );
-  return new Map(await Promise.all(rows));
+  return new Map<string, DeliveryStatus[]>(await Promise.all(rows));
 }
 
 function viewTold(deliveries: readonly DeliveryStatus[]) {

@@ -1,3 +1,5 @@
+import { viewAttention } from "../../../core/api/reach-route.ts";
+import type { AttentionUse } from "../../../core/channel/attention.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { STATS_FIELDS, viewStats, type StatsGroup, type Stats } from "../../../core/stats/stats.ts";
 import { pluralize } from "../../../core/text/plural.ts";
@@ -7,12 +9,14 @@ import type { Instant } from "../../../core/instant.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Ahead, sayAgo, sayMoment } from "../../view/relative-time.ts";
 
+const FIELDS: readonly string[] = [...STATS_FIELDS, "attention"];
 const SHORT_TABLE = 5;
 const LONGEST_NAME = 32;
 
@@ -41,6 +45,7 @@ interface StatsPage {
   ahead: Ahead;
   width: number;
   stats: Stats;
+  attention: readonly AttentionUse[];
   by?: GroupName | undefined;
 }
 
@@ -48,13 +53,15 @@ export const command: Command<typeof flags> = {
   usage: "stats [--since <time>] [--by person|channel|agent|repo|group|day]",
   isLong: () => true,
   flags,
-  fields: STATS_FIELDS,
+  fields: FIELDS,
   examples: ["askd stats --since 30d", "askd stats --by person", "askd stats --json --jq .median_ms"],
+  isLooking: () => true,
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     const { since, until, by, repo, agent } = args.flags;
     const group = by === undefined ? undefined : readGroup(by);
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     const now = await engine.now();
     const stats = await engine.stats({
       ...(since !== undefined && { since: parsePast(since, now, context) }),
@@ -63,10 +70,11 @@ export const command: Command<typeof flags> = {
       agent,
       aheadMs: context.ahead(now),
     });
-    const view = { now, ahead: context.ahead, width: textWidth(context.stdout.columns), stats, by: group };
-    printResult(context, STATS_FIELDS, {
+    const attention = await engine.listAttention();
+    const view = { now, ahead: context.ahead, width: textWidth(context.stdout.columns), stats, attention, by: group };
+    printResult(context, FIELDS, {
       page: () => renderStats(view, context.style),
-      json: () => viewStats(stats),
+      json: () => ({ ...viewStats(stats), attention: attention.map(viewAttention) }),
     });
     return 0;
   },
@@ -87,6 +95,7 @@ function renderStats(page: StatsPage, style: Style) {
         ...(["person", "channel", "agent", "repo", "group"] as const).map((name) =>
           table(tableOf(stats, name, SHORT_TABLE), style),
         ),
+        table(attentionTable(page.attention), style),
         alertLines(stats, style),
       ];
   const shown = blocks.filter((block) => block.length > 0).map((block) => block.join("\n"));
@@ -108,6 +117,7 @@ function summary({ stats, now, ahead, width }: StatsPage) {
       ["Asked", `${stats.asked} by ${pluralize(stats.runs, "run")}${sayPerRun(stats)}`],
       ["Answered", `${stats.byPerson} by people, ${stats.byPolicy} by policy${sayShare(stats)}`],
       ["Timed out", `${stats.timedOut} (${sayPart(stats.timeoutRate)} of closed questions)`],
+      ...(stats.byConfidence + stats.lowConfidence > 0 ? [["By confidence", sayConfidence(stats)] as const] : []),
       ...(stats.askedBack > 0 ? [["Asked back", String(stats.askedBack)] as const] : []),
       ...(stats.cancelled > 0 ? [["Cancelled", String(stats.cancelled)] as const] : []),
       ["Time to answer", sayWaits(stats)],
@@ -123,6 +133,10 @@ function sayPerRun({ runs, questionsPerRun, mostPerRun }: Stats) {
 function sayShare({ byPerson, byPolicy }: Stats) {
   const all = byPerson + byPolicy;
   return all === 0 ? "" : ` (${sayPart(byPerson / all)} by people)`;
+}
+
+function sayConfidence({ byConfidence, lowConfidence }: Stats) {
+  return `${byConfidence} went on alone, ${lowConfidence} stopped as too unsure`;
 }
 
 function sayWaits({ medianMs, p90Ms }: Pick<Stats, "medianMs" | "p90Ms">) {
@@ -181,6 +195,18 @@ function tableOf(stats: Stats, by: GroupName, most = Infinity): Table {
     formatDuration(each.waitedMs),
   ]);
   return cut([heading, "ASKED", "ANSWERED", "TIMED OUT", "MEDIAN", "P90", "WAITED"], all, most);
+}
+
+/** How often messages interrupted people, of how often they may. */
+function attentionTable(attention: readonly AttentionUse[]): Table {
+  const all = attention.map(({ person, lastHour, perHour, lastDay, collected, waiting }) => [
+    person,
+    perHour === undefined ? lastHour : `${lastHour} of ${perHour}`,
+    lastDay,
+    collected,
+    waiting,
+  ]);
+  return cut(["INTERRUPTED", "LAST HOUR", "LAST DAY", "IN DIGESTS", "HELD"], all, SHORT_TABLE);
 }
 
 /** `acme/api (2 unverified)`: two questions name this repository without proof. */

@@ -1,6 +1,7 @@
 import type { ResumeAdvice } from "../../../agents/runner/takeover.ts";
 import { channelName } from "../../../core/people/actor.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { mayForce, isPending } from "../../../core/question/question.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
@@ -13,12 +14,15 @@ import { sayAgentTries } from "../../view/agent-tries.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Style, cutCells } from "../../terminal/terminal.ts";
-import { exampleAnswer, sayChoices, sayDue, sayVotes } from "../../view/question-text.ts";
-import { NOT_RESUMED, argumentOf, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
+import { exampleAnswer, isStuck, sayChoices, sayDue, sayVotes } from "../../view/question-text.ts";
+import { NOT_RESUMED, answerArgument, argumentOf, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
 import { sayAge, sayAgo } from "../../view/relative-time.ts";
 
 /** The longest text or list of choices; `show` has all of it. */
 const TEXT_CELLS = 300;
+
+/** How many unreadable rows are named; `doctor` names them all. */
+const MOST_NAMED = 5;
 
 /** The data of `askd status`. */
 export interface StatusView extends Troubles {
@@ -67,7 +71,8 @@ interface Section {
 
 /** The output of `askd status`: at most a screen, with the number of what does not fit. */
 export function renderStatus(view: StatusView, style: Style): string {
-  if (view.isFirstUse && view.damage.length === 0) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
+  if (view.isFirstUse && view.damage.length + view.unreadable.length === 0)
+    return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
   const isNothing = view.waiting.length + view.answered.length + view.loggedOut.length === 0;
   const nothing = isNothing ? ["Nothing is waiting for you."] : [];
   const last = summary(view);
@@ -86,7 +91,11 @@ function sectionsOf(view: StatusView, style: Style): Section[] {
     ...(wayOn ? [`      ${oneLine(wayOn.line)}`] : []),
   ];
   return [
-    { heading: "DAMAGED:", entries: entryOf(damageLines(view, style)), list: doctor },
+    {
+      heading: "DAMAGED:",
+      entries: [...entryOf(damageLines(view, style)), ...entryOf(unreadableLines(view, style))],
+      list: doctor,
+    },
     {
       heading: "WAITING FOR INPUT:",
       entries: view.waiting.map((read) => waitingLines(read, view, style)),
@@ -142,7 +151,7 @@ function fitSections(sections: readonly Section[], room: number, style: Style): 
 
 /** `?1 ▶1`, for prompts and status lines. */
 export function renderShortStatus(view: StatusView): string {
-  return `?${view.waitingTotal} ▶${sayCount(view, view.running.filter(isGoing(view)))}\n`;
+  return `?${view.waitingTotal} ▶${view.running.filter(isGoing(view)).length}\n`;
 }
 
 function damageLines({ damage, restore, program }: StatusView, style: Style) {
@@ -153,6 +162,16 @@ function damageLines({ damage, restore, program }: StatusView, style: Style) {
     `  ${style.red(`The store file is damaged: ${oneLine(first)}${rest}`)}`,
     ...(restore === undefined ? [] : [`      ${oneLine(restore)}`]),
     `      Details: ${program} audit --verify`,
+  ];
+}
+
+function unreadableLines({ unreadable, program }: StatusView, style: Style) {
+  if (unreadable.length === 0) return [];
+  const named = unreadable.slice(0, MOST_NAMED).map(oneLine).join(", ");
+  const more = unreadable.length > MOST_NAMED ? ` and ${unreadable.length - MOST_NAMED} more` : "";
+  return [
+    `  ${style.red(`${pluralize(unreadable.length, "row")} cannot be read and left out: ${named}${more}`)}`,
+    `      Set aside, with a copy: ${program} doctor --fix`,
   ];
 }
 
@@ -184,7 +203,11 @@ function waitingLines(read: QuestionSnapshot, { now, program, agentTries }: Stat
     ...[...sayVotes(read), ...sayAgentTries(agentTries.get(question.id), run, program)].map((line) => `      ${line}`),
     ...(isPending(question) && question.settling
       ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
-      : [`      Run: ${program} answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
+      : isStuck(question)
+        ? []
+        : [
+            `      Run: ${program} answer ${answerArgument({ run, question })} ${exampleAnswer({ question, content })}`,
+          ]),
   ];
 }
 

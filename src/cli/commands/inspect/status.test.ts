@@ -38,6 +38,13 @@ describe("askd status", () => {
     expect((await type(scene, ["status"])).stdout).not.toContain("NOT RESUMED");
   });
 
+  test("counts every run and question in its short form, beyond a page of them", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < 130; count += 1) await scene.startedRun({ name: `run-${count}` });
+    for (let count = 0; count < 105; count += 1) await scene.ask({ question: `Which one, ${count}?` });
+    expect((await type(scene, ["status", "--short"])).stdout).toBe("?105 ▶130\n");
+  });
+
   test("lists the runs that were cancelled today", async () => {
     const scene = new Scene();
     const { run } = await askIn(scene, "cache");

@@ -13,7 +13,7 @@ import { readUsage } from "../../run-usage.ts";
 import { readAgentTries } from "../../view/agent-tries.ts";
 import { startOfDay } from "../../view/relative-time.ts";
 import { adviseResume, sayLogin } from "../../view/run-text.ts";
-import { replaceLostWorker } from "../../lost-worker.ts";
+import { lostWorkerLook, replaceLostWorker } from "../../lost-worker.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { warnUnpaired } from "../reach/unpaired.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
@@ -66,9 +66,11 @@ export const command: Command<typeof flags> = {
     "cancelled",
     "clocks",
     "damage",
+    "unreadable",
     "channels",
   ],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
+  isLooking: () => true,
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     if (args.flags.watch) return watch(args.flags, context);
@@ -77,7 +79,7 @@ export const command: Command<typeof flags> = {
     if (!args.flags.short) await warnUnpaired(engine, context);
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
-    if (view.damage.length > 0) return EXIT_CODE.error;
+    if (view.damage.length + view.unreadable.length > 0) return EXIT_CODE.error;
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_CODE.pending : 0;
   },
 };
@@ -86,17 +88,21 @@ async function watch(given: Given, context: Context) {
   const signal = context.interrupt();
   const engine = await context.engine({ waits: { until: signal } });
   const viewJson = await loadJson(context);
+  const look = lostWorkerLook(engine, context);
   const isFound = await watchStatus(
     {
       isShort: given.short === true,
       read: async () => {
-        await replaceLostWorker(engine, context);
+        await look();
         return readStatus(engine, given, context);
       },
       render: (view) => render(view, given, context),
       print: (view) => print(view, given, { ...context, stdout: asLines(context.stdout) }, viewJson),
       isOver: (view) => given["exit-code"] === true && view.waiting.length > 0,
-      doDue: async () => void (context.place.store.kind !== "server" && (await engine.doDue())),
+      doDue: async () => {
+        const { store } = context.place;
+        if (store.kind !== "server" && !store.isReadOnly) await engine.doDue();
+      },
     },
     { ...context, interrupt: () => signal },
   );
@@ -128,13 +134,15 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
   const now = await engine.now();
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
-  const waiting = await Promise.all(pending.map((question) => engine.read(question.id)));
+  const waiting = await engine.readMany(pending.map(({ id }) => id));
   // Counting reads every row, so it is done only if the list may be cut.
   const waitingTotal = pending.length < MOST_SHOWN ? pending.length : await engine.countQuestions("pending");
   const held = new Set(waiting.map(({ run }) => run.id));
   const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}) =>
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
-  const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
+  const active = await list(["running", "resuming"]);
+  const rest = given.short ? await listAllAfter(engine, ["running", "resuming"], active) : [];
+  const going = [...active, ...rest].filter((run) => !held.has(run.id));
   const running = going.filter((run) => !isAnswerUntaken(run));
   const heldBack = (await list(["awaiting_input", "deferred"], { limit: MOST_PARKED })).filter(isAnswerHeldBack);
   const untaken = going.filter(isAnswerUntaken);
@@ -172,6 +180,18 @@ async function readStatus(engine: Engine, given: Given, context: Context) {
   };
 }
 
+/** The runs after a full page, so that they can be counted. */
+async function listAllAfter(engine: Engine, statuses: ReadonlyArray<Run["status"]>, first: readonly Run[]) {
+  const runs: Run[] = [];
+  for (let page = first; page.length >= MOST_SHOWN;) {
+    const after = page.at(-1)?.id;
+    const filter = { statuses, order: "newest", limit: MOST_SHOWN } as const;
+    page = await engine.listRuns(after === undefined ? filter : { ...filter, after });
+    runs.push(...page);
+  }
+  return runs;
+}
+
 /** How to get a damaged store of this machine back. Loaded on use. */
 async function readRestore({ place: { store }, program }: Context) {
   if (store.kind !== "sqlite") return "Restore a backup (docs/backup.md)";
@@ -191,8 +211,8 @@ async function readUntaken(runs: readonly Run[], context: Context): Promise<Stat
   return Promise.all(runs.map(async (run) => ({ run, wayOn: await findWayOnHere(run, context) })));
 }
 
-function readLast(engine: Engine, run: Run) {
-  return run.lastQuestionId && engine.read(run.lastQuestionId);
+async function readLast(engine: Engine, run: Run) {
+  return (await engine.readMany(run.lastQuestionId ? [run.lastQuestionId] : []))[0];
 }
 
 /**
@@ -230,6 +250,7 @@ function keyOf(view: StatusView) {
     failing,
     clocks,
     damage,
+    unreadable,
     outages,
     failed,
     completed,
@@ -249,6 +270,7 @@ function keyOf(view: StatusView) {
     failing.map(({ key, why }) => [key, why]),
     clocks,
     damage,
+    unreadable,
     outages,
   ]);
 }

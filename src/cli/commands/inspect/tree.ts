@@ -10,6 +10,7 @@ import { optionalArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 import { machinesFor, sayState } from "../../view/machine-view.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../target.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -40,8 +41,10 @@ export const command: Command<typeof flags> = {
   isLong: () => true,
   flags,
   fields: ["id", "number", "name", "external_id", "status", "reason", "pending_question_id", "question", "children"],
+  isLooking: () => true,
   async run(args, context) {
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     const name = optionalArgument(args.positionals, command.usage);
     const roots = name === undefined ? await findRoots(engine, args.flags.all ?? false) : [await getRoot(engine, name)];
     const nodes = await Promise.all(roots.map((run) => growNode(engine, run, 0)));
@@ -75,7 +78,7 @@ async function growNode(engine: Engine, run: Run, depth: number): Promise<TreeNo
     depth < DEEPEST ? await engine.listRuns({ parentId: run.id, order: "oldest", limit: MOST_CHILDREN }) : [];
   return {
     run,
-    pending: run.pendingId && (await engine.read(run.pendingId)),
+    pending: (await engine.readMany(run.pendingId ? [run.pendingId] : []))[0],
     children: await Promise.all(children.map((child) => growNode(engine, child, depth + 1))),
   };
 }

@@ -17,6 +17,7 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { renderJson } from "../../json.ts";
 import { parsePast } from "../../view/time-argument.ts";
+import { lostWorkerLook } from "../../lost-worker.ts";
 import { whoTypes } from "../../actor.ts";
 import { reportPresence } from "../../presence.ts";
 import { pauseFor } from "../../terminal/pause.ts";
@@ -24,7 +25,7 @@ import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
 import { type Style, cutCells } from "../../terminal/terminal.ts";
 import { exampleAnswer } from "../../view/question-text.ts";
-import { UNTAKEN, argumentOf, refOf, sayBy } from "../../view/run-text.ts";
+import { UNTAKEN, answerArgument, refOf, sayBy } from "../../view/run-text.ts";
 import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const PAGE = 500;
@@ -72,6 +73,8 @@ export const command: Command<typeof flags> = {
       args.flags.limit === undefined ? Number.POSITIVE_INFINITY : readPositiveInteger(args.flags.limit, "limit");
     const engine = await context.engine();
     const run = args.flags.run === undefined ? undefined : (await getRun(engine, args.flags.run)).id;
+    const look = lostWorkerLook(engine, context);
+    await look();
     await sayHello(engine, context);
     const after = await startOf(engine, args.flags, context);
     const reader = new Reader(engine, context);
@@ -79,7 +82,7 @@ export const command: Command<typeof flags> = {
     // A program that reads the events is nobody's inbox.
     const isRead = context.stdout.isTty && !context.json;
     const leave = isRead ? reportPresence(engine, await whoTypes(engine, context)) : () => undefined;
-    return follow({ engine, after, limit, signal, wanted, reader }, context).finally(leave);
+    return follow({ engine, after, limit, signal, wanted, reader, look }, context).finally(leave);
   },
 };
 
@@ -114,9 +117,11 @@ interface Following {
   signal: AbortSignal;
   wanted: (kept: KeptEvent) => boolean;
   reader: Reader;
+  /** Looks for a worker that is gone. */
+  look: () => Promise<void>;
 }
 
-async function follow({ engine, after, limit, signal, wanted, reader }: Following, context: Context) {
+async function follow({ engine, after, limit, signal, wanted, reader, look }: Following, context: Context) {
   let cursor = after;
   let told = 0;
   let isAway = false;
@@ -139,6 +144,7 @@ async function follow({ engine, after, limit, signal, wanted, reader }: Followin
     if (!isAway && page.length === PAGE) continue;
     await pauseFor(isAway ? AWAY_MS : LOOK_MS, signal, context);
     if (!isAway && context.place.store.kind !== "server") await engine.doDue();
+    if (!isAway) await unlessAway(look());
   }
   return EXIT_CODE.interrupted;
 }
@@ -223,7 +229,7 @@ function renderWatchedEvent(
   const line = `${left}  ${who}  ${isUntakenNow(event, run) ? UNTAKEN : say(event, read, style)}\n`;
   if (event.type !== "question.asked" || !read || !isPending(read.question)) return line;
   const indent = " ".repeat((isToday ? 8 : 19) + 2);
-  return `${line}${indent}Answer with: ${program} answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
+  return `${line}${indent}Answer with: ${program} answer ${answerArgument(read)} ${exampleAnswer(read)}\n`;
 }
 
 function sayRunId(id: RunId) {

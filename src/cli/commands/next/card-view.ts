@@ -2,7 +2,7 @@ import { recommendedOption } from "../../../core/question/content.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { answerText } from "../../../core/answer/match.ts";
-import { type Answer, findAnswer, isPending } from "../../../core/question/question.ts";
+import { type Answer, cancellationWords, findAnswer, isPending } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
@@ -216,7 +216,7 @@ export function sayGone({ card, now }: NextState, { ahead }: CardPen): string {
       return `Nobody answered ${by}. Policy: ${question.policy}${what}. The run is ${run.status}.`;
     }
     case "cancelled":
-      return `${sayBy(question.cancelledBy)} withdrew it: ${oneLine(question.reason)}`;
+      return `${sayBy(question.cancelledBy)} withdrew it: ${oneLine(cancellationWords(question))}`;
     default:
       return unreachable(question);
   }

@@ -93,7 +93,7 @@ export class EffectRunner {
       if (isPending(after.question) && after.question.settling) continue;
       this.#settling.delete(id);
       await this.#keepOutcome(before, after);
-      await afterChange(after.run, engine, this.#context);
+      await afterChange(after, engine, this.#context);
     }
   }
 
@@ -151,7 +151,7 @@ export class EffectRunner {
     await removeDraft(this.#context, id);
     await this.#keepOutcome(before, done);
     if (isPending(done.question) && done.question.settling) this.#settling.set(id, before);
-    else await afterChange(done.run, engine, this.#context);
+    else await afterChange(done, engine, this.#context);
     return done;
   }
 
@@ -175,9 +175,9 @@ export class EffectRunner {
     const { engine, by } = this.#deps;
     const [first, ...others] = ids;
     if (first === undefined) throw new Error("an undo is for a question");
-    const read = await engine.undo(first, by);
+    const read = await this.#tell(await engine.undo(first, by));
     const same: QuestionSnapshot[] = [];
-    for (const id of others) same.push(await engine.undo(id, by));
+    for (const id of others) same.push(await this.#tell(await engine.undo(id, by)));
     for (const id of ids) {
       this.#settling.delete(id);
       this.#outcomes.delete(id);
@@ -191,14 +191,20 @@ export class EffectRunner {
     return { type: "edited", text: written };
   }
 
+  /** Makes sure that the messages that people have show the change. */
+  async #tell(changed: QuestionSnapshot): Promise<QuestionSnapshot> {
+    await afterChange(changed, this.#deps.engine, this.#context);
+    return changed;
+  }
+
   async #change(effect: Change): Promise<NextEvent> {
     const { engine, by, context } = this.#deps;
     switch (effect.do) {
       case "claim":
-        await engine.claim(effect.id, by);
+        await this.#tell(await engine.claim(effect.id, by));
         return { type: "done", text: "Claimed: others get no reminders" };
       case "release":
-        await engine.release(effect.id, by);
+        await this.#tell(await engine.release(effect.id, by));
         return { type: "done", text: "Released" };
       case "comment":
         await engine.comment(effect.id, effect.text, by);
@@ -207,14 +213,14 @@ export class EffectRunner {
         await engine.snooze(effect.id, later(await engine.now(), effect.ms), by);
         return { type: "done", text: `Snoozed for ${formatDuration(effect.ms)}`, leaves: true };
       case "extend": {
-        const { question } = await engine.extend(effect.id, effect.ms, by);
+        const { question } = await this.#tell(await engine.extend(effect.id, effect.ms, by));
         const due = question.dueAt ? sayClock(question.dueAt, await engine.now(), context.ahead) : "never";
         return { type: "done", text: `Now due ${due}` };
       }
       case "stop": {
         const { run } = await engine.read(effect.id);
         const stopped = await engine.cancelRun(run.id, by, `stopped by ${by.id}`);
-        await afterChange(stopped, engine, this.#context);
+        await afterChange({ run: stopped }, engine, this.#context);
         return { type: "done", text: `#${run.number} is stopped`, leaves: true };
       }
       default:

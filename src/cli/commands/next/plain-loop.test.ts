@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ADA } from "../../../../test/builders.ts";
+import { ADA, AGENT } from "../../../../test/builders.ts";
 import { MCP, Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
+import { approvalAsk } from "../../../core/question/approval.ts";
 
 /** Types `askd next` for a screen reader, and these lines; undefined is Ctrl-C. */
 async function next(scene: Scene, lines: ReadonlyArray<string | undefined>, ...argv: string[]) {
@@ -36,6 +37,17 @@ describe("askd next by prompts", () => {
     const all = await next(scene, ["1", "y"]);
     expect(await statuses(scene)).toEqual(["answered", "answered", "answered"]);
     expect(all.shown).toMatch(/Nothing is waiting for you\.\n$/);
+  });
+
+  test("shows the whole command that an approval allows before it takes an answer", async () => {
+    const scene = new Scene();
+    const line = "rm -rf build && npm test";
+    const run = await scene.startedRun();
+    const input = scene.input(approvalAsk({ tool: "Bash", input: { command: line } }));
+    await scene.engine.ask(input, AGENT, { runId: run.id });
+    const { shown } = await next(scene, [":q"]);
+    expect(shown).toContain(`${line}\n`);
+    expect(await statuses(scene)).toEqual(["pending"]);
   });
 
   test("refuses a number that is no option, and asks again", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NextScene, aCard, anItem } from "../../../../test/next-card.ts";
 import type { QuestionCard } from "./next-state.ts";
+import { reduce } from "./reduce.ts";
 
 const idOf = ({ read }: QuestionCard) => read.question.id;
 
@@ -194,6 +195,14 @@ describe("high risk", () => {
     scene.press("enter");
     expect(scene.done()).toEqual([]);
     expect(scene.state.message?.text).toBe("Choose an answer first.");
+  });
+
+  test("has nothing selected after an undo either", () => {
+    const card = aCard(risky);
+    const scene = new NextScene([card]);
+    scene.type("1");
+    const { state } = reduce(scene.state, { type: "undone", card });
+    expect(state.draft.picks.map(({ cursor, ticked }) => [cursor, ticked])).toEqual([[-1, []]]);
   });
 
   test("wants the word typed, and nothing is sent with another word", () => {

@@ -172,8 +172,15 @@ function showNext(state: NextState, ids: readonly string[]): Transition {
 function reopenCard(state: NextState, card: QuestionCard): Transition {
   const ids = [card.read.question.id, ...(state.last?.ids ?? [])];
   const done = state.done.filter((id) => !ids.some((other) => other === id));
-  const next = showCard({ ...state, done, last: undefined }, card);
+  const shown = showCard({ ...state, done, last: undefined }, card);
+  const next = card.read.question.risk === "high" ? withoutSelection(shown) : shown;
   return { ...next, state: withMessage(next.state, "Undone. The question waits for your answer again.", "good") };
+}
+
+/** At high risk nothing is selected, also after an undo; what was written stays. */
+function withoutSelection({ state, effects }: Transition): Transition {
+  const picks = state.draft.picks.map((pick) => (pick.isWritten ? pick : { ...pick, cursor: -1, ticked: [] }));
+  return { state: { ...state, draft: { ...state.draft, picks } }, effects };
 }
 
 function backMode(state: NextState): NextState["mode"] {

@@ -36,7 +36,7 @@ export const command: Command<typeof flags> = {
       page: () => (context.isQuiet ? "" : `${head}; ${lines.join("\n  ")}\n`),
       json: () => viewQuestion(read, machines),
     });
-    await afterChange(read.run, engine, context);
+    await afterChange(read, engine, context);
     await engine.doDue(); // run due jobs now, not with the next command
     return 0;
   },

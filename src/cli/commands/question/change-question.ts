@@ -4,7 +4,7 @@ import { type Instant, msBetween } from "../../../core/instant.ts";
 import type { Actor } from "../../../core/people/actor.ts";
 import { plainName } from "../../../core/people/person.ts";
 import { findAwayMachine, needsMachine } from "../../../core/run/machine.ts";
-import { hasEnded } from "../../../core/run/run.ts";
+import { hasEnded, isAnswerHeldBack } from "../../../core/run/run.ts";
 import { formatDuration, parseDuration } from "../../../core/text/duration.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -21,7 +21,7 @@ import { sayAgent } from "../../view/agent-name.ts";
 import { awayLines, machinesFor } from "../../view/machine-view.ts";
 import { exampleAnswer, sayDue, sayThen } from "../../view/question-text.ts";
 import { type Ahead, sayAgo, sayClock } from "../../view/relative-time.ts";
-import { argumentOf, refOf } from "../../view/run-text.ts";
+import { answerArgument, argumentOf, refOf } from "../../view/run-text.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { parseMoment } from "../../view/time-argument.ts";
 import { requireKnown } from "./known-people.ts";
@@ -180,7 +180,7 @@ async function changeQuestion(name: string, context: Context, verb: QuestionChan
     page: () => (context.isQuiet ? "" : verb.say(done, now, context.program, lines)),
     json: () => viewQuestion(done, machines),
   });
-  await afterChange(done.run, engine, context);
+  await afterChange(done, engine, context);
   await engine.doDue(); // run due jobs now, not with the next command
   return 0;
 }
@@ -213,7 +213,7 @@ function readIdAndTime([name, time = DEFAULT_DURATION, more]: readonly string[],
 
 /** The output of `askd undo`. */
 function sayUndone(done: QuestionSnapshot, _now: Instant, program: string): string {
-  const next = `Answer it: ${program} answer ${argumentOf(done.run)} ${exampleAnswer(done)}`;
+  const next = `Answer it: ${program} answer ${answerArgument(done)} ${exampleAnswer(done)}`;
   return lines(`The answer to ${about(done)} is taken back; the question waits again`, next);
 }
 
@@ -225,14 +225,25 @@ function sayAmended(done: QuestionSnapshot, now: Instant, program: string, away?
   if (hasEnded(run)) {
     const ended = run.endedAt ? `${run.status} ${sayAgo(run.endedAt, now)}` : run.status;
     const mayResume = run.giveBack === "worker" && run.status !== "cancelled" && !run.isForgotten;
-    const next = mayResume ? ` Resume it: ${program} amend ${shortId(question.id)} "…" --resume` : "";
+    const next = mayResume ? ` It goes along when the run is resumed: ${program} ${wayToResume(done)}` : "";
     return lines(head, `Not delivered: the run ${ended}.${next}`);
   }
   if (away) return lines(head, ...away);
+  if (isAnswerHeldBack(run)) {
+    return lines(
+      head,
+      `The agent receives it with the answer, when the run is resumed: ${program} runs resume ${run.number}`,
+    );
+  }
   if (run.status !== "resuming") return lines(head, "The agent receives it with the next answer, or when it stops");
   return run.giveBack === "worker"
     ? lines(head, `${sayAgent(run.agent)} receives it when it resumes. Follow: ${program} logs ${run.number} -f`)
     : lines(head, "It is delivered with the answer");
+}
+
+/** A run that ended because nobody answered is resumed only by an answer or a correction. */
+function wayToResume({ run, question }: QuestionSnapshot): string {
+  return run.reason === "input_timeout" ? `amend ${shortId(question.id)} "…" --resume` : `runs resume ${run.number}`;
 }
 
 /** The output of `askd claim`. */
@@ -248,7 +259,7 @@ function sayReleased(done: QuestionSnapshot, now: Instant): string {
 
 /** The output of `askd assign`. */
 function sayAssigned(done: QuestionSnapshot, now: Instant): string {
-  return lines(`${about(done)} is assigned to ${names(done)}`, stillDue(done, now));
+  return lines(`${about(done)} is assigned to ${names(done)}; it is unclaimed now`, stillDue(done, now));
 }
 
 /** The output of `askd snooze`. */

@@ -40,7 +40,7 @@ function renderChannels(channels: readonly ChannelState[], now: Instant, program
   if (channels.length === 0) {
     return [
       "No channel is configured: people see questions here and on the web only.",
-      `Set one up: ${program} setup desktop, ${program} setup ntfy, ${program} setup telegram or ${program} setup email`,
+      `Set one up: ${program} setup desktop, ${program} setup ntfy, ${program} setup telegram, ${program} setup slack, ${program} setup chat, ${program} setup github or ${program} setup email`,
       "",
     ].join("\n");
   }

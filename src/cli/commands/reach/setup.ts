@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { MINUTE_MS } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { whoManages } from "../../actor.ts";
@@ -12,11 +10,14 @@ import { whileWorking } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { setUserSettings } from "../setup/config.ts";
 import { getMailProvider } from "./mail-provider.ts";
+import { keepSecret, readSecretLine, say } from "./secret-input.ts";
+import { sayGithubNext, setUpGithub, waitForApp } from "./setup-github.ts";
+import { keepChatAccount, setUpChat } from "./setup-chat.ts";
+import { keepSlackAccount, setUpSlack, slackManifest } from "./setup-slack.ts";
 import { tryChannel } from "./try-channel.ts";
 
 const TOPIC_BYTES = 16;
 const SECRET_BYTES = 24;
-const TOKEN_CHARS = 4096;
 const PAIRING_MS = 10 * MINUTE_MS;
 const LOOK_MS = 500;
 
@@ -33,37 +34,60 @@ const flags = {
   to: { type: "string", value: "address", about: "Your own address, if questions come from another one" },
   authserv: { type: "string", value: "name", about: "The name in the Authentication-Results of your mail server" },
   pair: { type: "string", value: "person", about: "Only print a link that pairs this person's Telegram account" },
+  "app-token-file": { type: "string", value: "file", about: "The file with Slack's app-level token" },
+  member: { type: "string", value: "id", about: "Your own account there: in Slack the member ID, like U024BE7LH" },
+  "secret-file": {
+    type: "string",
+    value: "file",
+    about: "The file with the secret that signs a chat service's requests",
+  },
+  "app-id": { type: "string", value: "id", about: "The application, project or phone number of a chat service" },
+  tenant: { type: "string", value: "id", about: "The id of your organisation, for Teams" },
+  http: { type: "boolean", about: "Slack or Discord posts to server.public_url in place of a connection of ours" },
+  "public-key": { type: "string", value: "key", about: "The public key of the Discord application, with --http" },
+  app: { type: "boolean", about: "Make a GitHub App in place of a token: a page on this machine leads to GitHub" },
+  organisation: { type: "string", value: "name", about: "The organisation that owns the GitHub App, if not you" },
+  manifest: { type: "boolean", about: "Only print the manifest of the Slack app" },
   "no-test": { type: "boolean", about: "Write the settings and send nothing" },
 } as const satisfies Flags;
-type SetupFlags = Values<typeof flags>;
+export type SetupFlags = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "setup <desktop|email|ntfy|telegram|webhook|apprise> [<address>|<url>]",
+  usage:
+    "setup <desktop|email|github|ntfy|slack|telegram|chat|webhook|apprise> [<address>|<repository>|<channel>|<platform>|<url>]",
   flags,
-  examples: ["askd setup ntfy", "askd setup desktop", "askd setup email ada@example.com"],
+  examples: ["askd setup ntfy", "askd setup desktop", "askd setup email ada@example.com", "askd setup slack '#agents'"],
   async run(args, context) {
     const [name, ...words] = args.positionals;
     const setUp = name === undefined || !Object.hasOwn(SETUPS, name) ? undefined : SETUPS[name];
     if (!name || !setUp) throw wrongUsage(`Name a channel: ${Object.keys(SETUPS).join(", ")}`, command.usage);
     if (args.flags.pair !== undefined) return printPairing(args.flags.pair, context);
+    if (args.flags.manifest) return printManifest(args.flags, context);
     const pairs = await setUp(words, args.flags, context);
     await setUserSettings(pairs, context);
     say(context, `✓ [channels.${name}] is in ${context.place.configFile}`);
     if (args.flags["no-test"]) return 0;
     const next = await context.reload();
     if (name === "telegram") await pairTelegram(next);
+    if (name === "chat") await keepChatAccount(args.flags.member, next);
+    if (name === "slack") await keepSlackAccount(args.flags.member, next);
+    if (name === "github" && args.flags.app) await waitForApp(next);
+    if (name === "github" && next.config.values.channels?.github?.issue === undefined) return sayGithubNext(next);
     if (name === "email") await keepAddress(args.flags.to ?? words[0] ?? "", next);
     return tryChannel(name, next);
   },
 };
 
-type Pairs = Array<[key: string, value: string]>;
+export type Pairs = Array<[key: string, value: string]>;
 type Setup = (words: readonly string[], flags: SetupFlags, context: Context) => Promise<Pairs>;
 
 const SETUPS: Readonly<Record<string, Setup>> = {
+  chat: setUpChat,
   desktop: setUpDesktop,
   email: setUpEmail,
+  github: setUpGithub,
   ntfy: setUpNtfy,
+  slack: setUpSlack,
   telegram: setUpTelegram,
   webhook: setUpWebhook,
   apprise: setUpApprise,
@@ -185,17 +209,9 @@ async function readToken(context: Context) {
   throw new Refusal("bad_input", "This is not the token of a bot", { hint: "It looks like 123456:ABC-DEF…" });
 }
 
-async function readSecretLine({ stdin, interrupt }: Context): Promise<string> {
-  const typed = stdin.isTty ? await stdin.readLine(interrupt()) : await stdin.readAll(TOKEN_CHARS);
-  return typed?.trim() ?? "";
-}
-
-async function keepSecret(name: string, secret: string, { place }: Context) {
-  const file = join(dirname(place.configFile), name);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const { replacePrivateFile } = await import("../../../agents/process/private-file.ts");
-  await replacePrivateFile(file, `${secret}\n`);
-  return file;
+function printManifest({ http = false }: SetupFlags, context: Context): number {
+  context.stdout.write(`${JSON.stringify(slackManifest({ isHttp: http }, context), undefined, 2)}\n`);
+  return 0;
 }
 
 /** Gives this machine's user a link to pair their account, and waits until they have opened it. */
@@ -227,8 +243,4 @@ async function issuePairing(person: string, context: Context): Promise<string> {
   const by = await whoManages(engine, context);
   const { text: code } = await engine.issueToken({ scope: "login", subject: person, grants: "telegram" }, by);
   return `https://t.me/${oneLine(bot)}?start=${code}`;
-}
-
-function say(context: Context, text: string) {
-  if (!context.isQuiet) context.stderr.write(`${text}\n`);
 }

@@ -38,8 +38,11 @@ export async function tryChannel(name: string, context: Context): Promise<number
   const { question } = await engine.ask(input, by);
   try {
     if (!question.deliveries?.some((delivery) => delivery.channel === name)) {
+      const needsIssue = context.rules.reach.some((each) => each.name === name && each.needsIssue);
       throw new Refusal("bad_input", `Nobody can be told through ${channelName(name)} yet`, {
-        hint: `Set it up: askd setup ${name}`,
+        hint: needsIssue
+          ? `Name an issue for tests: askd config set --user channels.${name}.issue acme/api#12`
+          : `Set it up: askd setup ${name}`,
       });
     }
     return await whileWorking(engine, async () => {
@@ -81,5 +84,12 @@ async function waitForSending(engine: Engine, id: QuestionId, signal: AbortSigna
 async function withdraw(engine: Engine, id: QuestionId, context: Context) {
   const { question } = await engine.read(id);
   if (isPending(question)) await engine.cancel(id, { reason: "the test is over" }, await whoManages(engine, context));
-  await engine.doDue();
+  // The messages may be in the hands of the worker that has listened: this process must not end before it is done.
+  for (let waitedMs = 0; waitedMs < SEND_MS; waitedMs += LOOK_MS) {
+    await engine.doDue();
+    const deliveries = await engine.listDeliveries(id);
+    // A message in the state "sent" still shows the question.
+    if (deliveries.every(({ state, failure }) => (state !== "due" && state !== "sent") || failure)) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
 }

@@ -1,3 +1,4 @@
+import { answerArgument } from "../../view/run-text.ts";
 import { access } from "node:fs/promises";
 import { findAgent } from "../../../agents/registry.ts";
 import { runDirOf } from "../../../agents/runner/run-files.ts";
@@ -13,6 +14,7 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { outcomeLines } from "../inspect/show-view.ts";
 import { waitForRunChange } from "./run-follow.ts";
+import { lostWorkerLook } from "../../lost-worker.ts";
 import { RunLog } from "./run-log.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
@@ -32,6 +34,8 @@ export const command: Command<typeof flags> = {
     const signal = args.flags.follow ? context.interrupt() : undefined;
     const engine = await context.engine({ waits: signal && { until: signal } });
     const run = await getRun(engine, requireOneArgument(args.positionals, command.usage));
+    const look = lostWorkerLook(engine, context);
+    await look();
     const runDir = await getRunDir(run, context);
     const { raw, err } = args.flags;
     const { output } = context.streams();
@@ -43,7 +47,7 @@ export const command: Command<typeof flags> = {
       write: (text) => context.stdout.write(text),
       writeRaw: raw ? (bytes) => void output.write(bytes) : undefined,
     });
-    if (signal) return followLog(run, { log, runDir, engine, signal, isRaw: raw ?? false }, context);
+    if (signal) return followLog(run, { log, runDir, engine, signal, isRaw: raw ?? false, look }, context);
     await log.end();
     if (!raw) await sayWaiting(run, engine, context);
     if (!raw) sayDoubt(run, context);
@@ -68,10 +72,17 @@ async function getRunDir(run: Run, context: Context) {
 
 async function followLog(
   run: Run,
-  given: { log: RunLog; runDir: string; engine: Engine; signal: AbortSignal; isRaw: boolean },
+  given: {
+    log: RunLog;
+    runDir: string;
+    engine: Engine;
+    signal: AbortSignal;
+    isRaw: boolean;
+    look: () => Promise<void>;
+  },
   context: Context,
 ) {
-  const { log, runDir, engine, signal, isRaw } = given;
+  const { log, runDir, engine, signal, isRaw, look } = given;
   let told: QuestionId | undefined;
   for (;;) {
     const now = (await engine.findRun(run.id)) ?? run;
@@ -93,6 +104,7 @@ async function followLog(
       return isOver ? 0 : EXIT_CODE.interrupted;
     }
     await waitForRunChange(runDir, signal, context);
+    await look();
   }
 }
 
@@ -111,7 +123,9 @@ async function sayOutcome(id: QuestionId, engine: Engine, { stderr, isQuiet }: C
 
 async function sayWaiting(run: Run, engine: Engine, { stderr, isQuiet, program }: Context) {
   if (isQuiet || run.pendingId === undefined) return;
-  const { question } = await engine.read(run.pendingId);
-  const id = shortId(question.id);
-  stderr.write(`❓ ${oneLine(question.title)} (${id})\n   Answer with: ${program} answer ${run.number} "…"\n`);
+  const read = await engine.read(run.pendingId);
+  const id = shortId(read.question.id);
+  stderr.write(
+    `❓ ${oneLine(read.question.title)} (${id})\n   Answer with: ${program} answer ${answerArgument(read)} "…"\n`,
+  );
 }

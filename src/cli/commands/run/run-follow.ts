@@ -4,14 +4,14 @@ import { watchPath } from "../../../agents/process/file-watch.ts";
 import { taskOf } from "../../../agents/runner/launch.ts";
 import { findFileText } from "../../../agents/process/private-file.ts";
 import { OutputState } from "../../../agents/runner/output-state.ts";
-import { type Launch, epochFile, listEpochs, runDirOf } from "../../../agents/runner/run-files.ts";
+import { type Launch, epochFile, listEpochs, runDirOf, startDirOf } from "../../../agents/runner/run-files.ts";
 import { type Run, hasEnded, isLoggedOut } from "../../../core/run/run.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayLogin, sayCount, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
+import { answerArgument, sayCount, sayLogin, sayMayHaveAsked, sayRun, sayUsage } from "../../view/run-text.ts";
 import { countTokens } from "../../../core/run/usage.ts";
 import { readUsage } from "../../run-usage.ts";
 import { GrowingFiles, RunLog } from "./run-log.ts";
@@ -48,7 +48,13 @@ export async function followRun(run: Run, launch: Launch, engine: Engine, contex
 
 /** The kind of output that the user's own command line prints. */
 function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, context: Context) {
-  const at = { epoch: 1, runDir, askd: context.self, liveWindowMs: context.rules.liveWindowMs, version: undefined };
+  const at = {
+    epoch: 1,
+    startDir: startDirOf(runDir, 1),
+    askd: context.self,
+    liveWindowMs: context.rules.liveWindowMs,
+    version: undefined,
+  };
   return agent.start(taskOf(run, at, launch)).prints;
 }
 
@@ -56,10 +62,11 @@ function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, contex
 async function announceQuestion(run: Run, engine: Engine, context: Context): Promise<void> {
   const { stderr, isQuiet, program } = context;
   if (isQuiet || run.pendingId === undefined) return;
-  const { question } = await engine.read(run.pendingId);
+  const read = await engine.read(run.pendingId);
+  const { question } = read;
   stderr.write(
     `${bellFor(context)}❓ Task ${run.externalId ?? run.number} needs human input\n   Question: ${oneLine(question.title)}\n` +
-      `   Answer with: ${program} answer ${run.number} "…"\n`,
+      `   Answer with: ${program} answer ${answerArgument(read)} "…"\n`,
   );
 }
 

@@ -1,12 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Launch } from "../../../agents/runner/run-files.ts";
 import { Scene } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 
 /** A project, and programs on PATH. */
-function stage() {
+function stage(more: Record<string, string> = {}) {
   const root = mkdtempSync(join(tmpdir(), "askd-run-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const bin = join(root, "bin");
@@ -16,10 +17,14 @@ function stage() {
     chmodSync(join(name === "nightly.sh" ? root : bin, name), 0o755);
   }
   const scene = new Scene();
-  const env = { ASKD_HOME: join(root, "home"), PATH: [bin, "/usr/bin", "/bin"].join(delimiter) };
+  const env = { ASKD_HOME: join(root, "home"), PATH: [bin, "/usr/bin", "/bin"].join(delimiter), ...more };
   const run = (...argv: string[]) => type(scene, ["run", ...argv], { cwd: root, env });
   const started = async () => (await scene.engine.listRuns({ order: "newest", limit: 10 })).map(({ agent }) => agent);
-  return { run, started };
+  const launches = () =>
+    readdirSync(root, { recursive: true, encoding: "utf8" })
+      .filter((file) => basename(file) === "env.json")
+      .map((file) => Launch.parse(JSON.parse(readFileSync(join(root, file), "utf8"))));
+  return { run, started, scene, launches };
 }
 
 describe("askd run", () => {
@@ -40,6 +45,30 @@ describe("askd run", () => {
       expect(await started()).toEqual(["command"]);
     },
   );
+
+  test.each([
+    [["--", "./nightly.sh", "Kx9vQp2LmZr7"], "nightly-sh"],
+    [["--", "./nightly.sh", "--key=Kx9vQp2LmZr7", "all"], "nightly-sh-key-all"],
+    [["rotate Kx9vQp2LmZr7 now"], "rotate-now"],
+    [["use ghp_0123456789abcdefghijABCDEFGHIJ012345"], "use"],
+  ])("has no secret in the name that it makes of its words: %j", async (words, name) => {
+    const { run, scene } = stage({ DB_PASSWORD: "Kx9vQp2LmZr7" });
+    expect((await run(...words)).exit).toBe(0);
+    expect((await scene.engine.listRuns({ order: "newest", limit: 1 })).map((each) => each.name)).toEqual([name]);
+  });
+
+  test.each([
+    [["--", "claude", "-p", "x", "--max-turns", "4", "--max-budget-usd", "0.012"], { maxTurns: 4, budgetUsd: 0.012 }],
+    [
+      ["--max-turns", "3", "--budget", "2", "--", "claude", "-p", "x", "--max-turns", "4"],
+      { maxTurns: 3, budgetUsd: 2 },
+    ],
+    [["--budget", "2", "--", "claude", "-p", "x", "--max-budget-usd=0.5"], { budgetUsd: 0.5 }],
+  ])("counts the agent's own limits over all starts: %j", async (words, limits) => {
+    const { run, launches } = stage();
+    expect(await run(...words)).toMatchObject({ exit: 0 });
+    expect(launches()).toMatchObject([{ args: ["-p"], options: limits }]);
+  });
 
   test.each([
     [["ls"], "askd run -- ls"],

@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { resolve, basename } from "node:path";
-import type { Agent } from "../../../agents/agent.ts";
+import type { Agent, Limits } from "../../../agents/agent.ts";
 import { AGENTS } from "../../../agents/agents.ts";
 import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
-import { findProgram, getProgram } from "../../../agents/runner/launch.ts";
+import { findProgram, getProgram, lowerLimits } from "../../../agents/runner/launch.ts";
 import { type Launch, saveLaunch, makeRunDir, removeRunDir } from "../../../agents/runner/run-files.ts";
 import { addWorktree, excludeAskd, removeWorktree } from "../../../agents/workspace/worktree.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { howToAskByMarker } from "../../../core/run/how-to-ask.ts";
 import { idsFrom } from "../../../core/id.ts";
+import { parseIssue } from "../../../core/run/issue.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { MASK, redactor } from "../../../core/secret/redact.ts";
 import { quoteShellWord } from "../../../core/text/shell-word.ts";
 import type { Run } from "../../../core/run/run.ts";
 import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
@@ -27,6 +29,7 @@ import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getTarget } from "../../target.ts";
 import { whileWorking } from "../../terminal/pause.ts";
+import { readOwnSecrets } from "../ask/own-secrets.ts";
 import { readPriority } from "../ask/ask-flags.ts";
 import { isServiceOff, startService } from "../service/worker.ts";
 import { launchEnv } from "./launch-env.ts";
@@ -55,6 +58,11 @@ const flags = {
   "live-window": { type: "string", value: "duration", about: "How long a question is held with the agent alive (3m)" },
   "on-timeout": { type: "string", value: "policy", about: "The timeout policy of its questions" },
   "external-id": { type: "string", value: "id", about: "The id of this work in another system" },
+  issue: {
+    type: "string",
+    value: "repo#12",
+    about: "The issue or pull request it belongs to; questions are asked there",
+  },
   size: { type: "string", value: "size", about: "Size of the work" },
   "resume-with": {
     type: "string",
@@ -121,7 +129,7 @@ async function readLaunch(args: Args<typeof flags>, context: Context): Promise<L
     prompt,
     dir: context.cwd,
     env: environment(given, context),
-    options: options(given, section, context),
+    options: options(given, { section, limits: parsed.limits }, context),
   };
 }
 
@@ -173,12 +181,18 @@ function environment(given: Given, context: Context) {
   };
 }
 
-/** The flags, else the settings of this agent, else the general ones. */
-function options(given: Given, section: AgentSection, { rules }: Context): Launch["options"] {
+/** The flags and the agent's own limits, else the settings of this agent, else the general ones. */
+function options(
+  given: Given,
+  { section, limits }: { section: AgentSection; limits: Limits | undefined },
+  { rules }: Context,
+): Launch["options"] {
   const resumeWith = given["resume-with"]?.trim().split(/\s+/) ?? section.resume;
-  const maxTurns =
-    given["max-turns"] === undefined ? section.max_turns : readPositiveInteger(given["max-turns"], "max-turns");
-  const budgetUsd = given.budget === undefined ? section.budget : readDollars(given.budget);
+  const ofFlags = {
+    maxTurns: given["max-turns"] === undefined ? undefined : readPositiveInteger(given["max-turns"], "max-turns"),
+    budgetUsd: given.budget === undefined ? undefined : readDollars(given.budget),
+  };
+  const { maxTurns = section.max_turns, budgetUsd = section.budget } = lowerLimits(ofFlags, limits);
   const window = given["live-window"] ?? section.live_window;
   const liveWindowMs = window === undefined ? rules.liveWindowMs : parseDuration(window);
   return {
@@ -206,7 +220,10 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
   // The input of a command is not its name.
   const isCommand = launch.agent === commandAgent.name && given.agent === undefined;
   const said = isCommand ? undefined : launch.prompt;
-  const name = given.name ?? nameFrom(said ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
+  // A name is lower case and cut: nothing recognises a secret in it any more.
+  const clean = redactor(await readOwnSecrets(context, { ...context.env, ...launch.env }), context.rules.redact);
+  const words = clean(said ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
+  const name = given.name ?? nameFrom(words.replaceAll(MASK, ""));
   const tree = given.worktree ? await addWorktree(launch.dir, `${oneLine(name)}-${id.slice(-4)}`) : undefined;
   const dir = tree?.path ?? launch.dir;
   const { repo, branch } = await findRepository(resolve(dir), context.readFile);
@@ -224,6 +241,7 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
     priority,
     size: given.size,
     externalId: given["external-id"],
+    issue: given.issue === undefined ? undefined : parseIssue(given.issue),
     parentId: parent?.named === "run" ? parent.run.id : undefined,
   };
   try {

@@ -250,7 +250,18 @@ test("a completed run is not resumed, and the refusal says what to type", async 
 });
 
 describe("a run whose worker is gone", () => {
-  const LOOKS = [["status"], ["list"], ["show", "1"], ["runs", "list"], ["runs", "show", "1"]];
+  const LOOKS = [
+    ["status"],
+    ["list"],
+    ["show", "1"],
+    ["runs", "list"],
+    ["runs", "show", "1"],
+    ["tree"],
+    ["stats"],
+    ["audit"],
+    ["check", "1"],
+    ["watch", "--since", "1h", "--json", "--limit", "1"],
+  ];
 
   /** An answered run that waits, or a running one, without a worker for some time. */
   async function left(status: "resuming" | "running"): Promise<Scene> {
@@ -277,6 +288,33 @@ describe("a run whose worker is gone", () => {
         exit: 0,
         stderr: "The worker of #1 was gone; started a new one.\n",
         started: 1,
+      });
+    },
+  );
+
+  test.each([[["logs", "1"]], [["logs", "1", "-f"]], [["open", "--print"]]])("is noticed by %j", async (argv) => {
+    const { stderr } = await type(await left("running"), argv, {
+      isLocked: () => Promise.resolve(false),
+      detach: () => Promise.resolve(),
+      findServer: () => Promise.resolve("http://127.0.0.1:4319"),
+    });
+    expect(stderr).toContain("The worker of #1 was gone; started a new one.\n");
+  });
+
+  test("is noticed behind more than a page of runs that are younger", async () => {
+    const scene = await left("resuming");
+    for (let count = 0; count < 100; count += 1) await scene.startedRun({ host: "elsewhere" });
+    const over = { isLocked: () => Promise.resolve(false), env: { ASKD_NO_SERVICE: "1" } };
+    expect((await type(scene, ["status"], over)).stderr).toContain("#1 cannot go on without one");
+  });
+
+  test.each([[["status"]], [["stats"]], [["watch", "--since", "1h", "--json", "--limit", "1"]]])(
+    "is noticed by %j over a server, where its machine is silent",
+    async (argv) => {
+      const { exit, stderr } = await type(await left("running"), argv, { env: { ASKD_URL: "http://127.0.0.1:4319" } });
+      expect({ exit, stderr }).toEqual({
+        exit: 0,
+        stderr: "#1 waits for here, never heard of. Run there: askd worker\n",
       });
     },
   );
@@ -313,4 +351,17 @@ test.each(["--budget", "--max-turns"])("run refuses %s for an agent that has no 
     exit: 2,
     stderr: expect.stringContaining(`${flag} cannot be kept: the agent "codex" has no such limit`),
   });
+});
+
+test("runs follow promises news only where a channel could bring them", async () => {
+  const told: string[] = [];
+  for (const reach of [[], [{ name: "ntfy", person: "ada", isPersonal: false }]]) {
+    const scene = new Scene({ rules: { reach } });
+    const run = await scene.startedRun();
+    const { exit, stdout, stderr } = await type(scene, ["runs", "follow", String(run.number)]);
+    expect(exit).toBe(0);
+    told.push(`${stdout}${stderr}`);
+  }
+  expect(told[0]).toContain("no channel is configured, so nobody is told yet");
+  expect(told[1]).toContain("you hear how it ends");
 });

@@ -65,7 +65,7 @@ interface Started {
 }
 
 export const command: Command<typeof flags> = {
-  usage: "runs list|show|resume|cancel [<run>]",
+  usage: "runs list|show|resume|cancel|follow|unfollow [<run>]",
   isLong: () => true,
   flags,
   fields: [...new Set([...LIST_FIELDS, ...SHOW_FIELDS, "worker", "files", "starts"])],
@@ -74,6 +74,7 @@ export const command: Command<typeof flags> = {
     "askd runs show 42",
     "askd runs resume 42 --elsewhere",
     'askd runs cancel 42 -m "not needed"',
+    "askd runs follow 42",
   ],
   async run(args, context) {
     const [what, ...rest] = args.positionals;
@@ -93,18 +94,24 @@ interface At {
   context: Context;
 }
 
-const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = { show, resume, cancel };
+const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = {
+  show,
+  resume,
+  cancel,
+  follow: (run, at) => follow(run, true, at),
+  unfollow: (run, at) => follow(run, false, at),
+};
 
 async function list(engine: Engine, given: Given, context: Context) {
   const runs = await find(engine, given);
   const usage = await readUsage(engine, runs);
-  const rows = await Promise.all(
-    runs.map(async (run) => ({
-      run,
-      usage: usage.get(run.id),
-      question: run.pendingId && (await engine.read(run.pendingId)).question.title,
-    })),
-  );
+  const pending = await engine.readMany(runs.flatMap(({ pendingId }) => pendingId ?? []));
+  const titles = new Map(pending.map(({ question }) => [question.id, question.title]));
+  const rows = runs.map((run) => ({
+    run,
+    usage: usage.get(run.id),
+    question: run.pendingId && titles.get(run.pendingId),
+  }));
   const machines = await machinesFor(engine, runs, context);
   const view = { now: machines.now, width: textWidth(context.stdout.columns), machines, runs: rows };
   printResult(context, LIST_FIELDS, {
@@ -222,6 +229,19 @@ async function cancel(run: Run, { engine, given, context }: At) {
   return 0;
 }
 
+async function follow(run: Run, isFollowing: boolean, { engine, context }: At) {
+  const followed = await engine.followRun(run.id, await whoTypes(engine, context), { isFollowing });
+  const said = isFollowing ? await sayFollowed(engine, context) : "is no longer followed by you";
+  await done(followed, [said], { engine, context });
+  return 0;
+}
+
+/** News of a run need a channel, as questions do. */
+async function sayFollowed(engine: Engine, { program }: Context) {
+  if ((await engine.listChannels()).length > 0) return "is followed: you hear how it ends";
+  return `is followed; no channel is configured, so nobody is told yet. Set one up: ${program} setup <channel>`;
+}
+
 async function done(
   run: Run,
   what: readonly string[],
@@ -232,7 +252,7 @@ async function done(
     page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what.join("\n  ")}\n`),
     json: () => ({ ...viewRun(run, machines), ...fields }),
   });
-  await afterChange(run, engine, context);
+  await afterChange({ run }, engine, context);
   await engine.doDue(); // run due jobs now, not with the next command
 }
 

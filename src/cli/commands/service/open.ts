@@ -1,13 +1,14 @@
 import { type QuestionId, randomPart } from "../../../core/id.ts";
-import { signInPath } from "../../../core/people/sign-in-link.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
 import { optionalArgument } from "../../arguments.ts";
 import { getRunningServer, getServer } from "../../public-address.ts";
+import { saySignIn } from "../../sign-in-link.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../target.ts";
 
@@ -22,6 +23,7 @@ export const command: Command<typeof flags> = {
   examples: ["askd open", "askd open 42", "askd open q-7k3f --print"],
   async run(args, context) {
     const engine = await context.engine();
+    await replaceLostWorker(engine, context);
     const name = optionalArgument(args.positionals, command.usage);
     const path = name === undefined ? "/" : await pathOf(engine, name);
     return openPage(path, { isPrinted: args.flags.print ?? false }, engine, context);
@@ -61,15 +63,4 @@ export async function pathOf(engine: Engine, name: string): Promise<string> {
 /** The page of a question, with the full id: a short one may become ambiguous. */
 export function questionPath(id: QuestionId): string {
   return `/q/${randomPart(id)}`;
-}
-
-/** Prints a link that signs the user of this store in, once. Other users can read what a browser is started with. */
-export async function saySignIn(server: string, next: string, engine: Engine, context: Context): Promise<void> {
-  if (context.isQuiet || !context.stderr.isTty || context.place.store.kind === "server") return;
-  const by = await whoManages(engine, context);
-  if (by.scope === "agent") return;
-  const { text } = await engine.issueToken({ scope: "login", subject: by.id }, by);
-  context.stderr.write(
-    `To sign in there, open this link once: ${server}${signInPath({ code: text, person: by.id, next })}\n`,
-  );
 }

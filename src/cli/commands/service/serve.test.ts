@@ -40,6 +40,37 @@ describe("serve", () => {
   });
 });
 
+test.each([
+  { where: "on a terminal", isTty: true, flags: [], link: /open this link once: (http:\/\/127\.0\.0\.1:1234\/\S+)/ },
+  {
+    where: "behind a proxy",
+    isTty: true,
+    flags: ["--behind-proxy", "--name", "askd.example.com"],
+    link: /open this link once: (https:\/\/askd\.example\.com\/\S+)/,
+  },
+  { where: "in a log", isTty: false, flags: [], link: undefined },
+])("serve prints a link that signs in with one click $where", async ({ isTty, flags, link }) => {
+  const interrupted = new AbortController();
+  const scene = new Scene();
+  let stderr = "";
+  await type(scene, ["serve", "--port", "0", ...flags], {
+    stderr: { write: (text) => void (stderr += text), isTty, columns: 80 },
+    interrupt: () => interrupted.signal,
+    openServer: async () => ({
+      url: "http://127.0.0.1:1234",
+      work: () => {
+        interrupted.abort();
+        return new Promise<void>(() => undefined);
+      },
+      close: () => Promise.resolve(),
+    }),
+  });
+  const found = link?.exec(stderr)?.[1];
+  if (link === undefined) return expect(stderr).not.toContain("open this link");
+  expect(stderr).toMatch(link);
+  expect(new URL(found ?? "").searchParams.get("as")).toBe("ada");
+});
+
 describe("token", () => {
   test("is made, listed without its text, and revoked by the start of its id", async () => {
     const scene = new Scene();

@@ -7,8 +7,11 @@ import type { Context, ServeRequest, ServingHandle } from "../../context.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
+import { saySignIn } from "../../sign-in-link.ts";
+import { requireOutsideRun, requireWritable } from "../store/direct-store.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { workerLockFile } from "./worker.ts";
+import { backgroundEnv } from "./background-env.ts";
+import { STOP_MS, workerLockFile } from "./worker.ts";
 
 /** Where a server listens unless a port is given. */
 export const DEFAULT_PORT = 4319;
@@ -36,8 +39,9 @@ export async function findRunningServer(context: Context): Promise<string | unde
 
 /** Starts a background server and returns its address. */
 export async function startServer(context: Context): Promise<string> {
+  requireWritable(context);
   const log = join(context.place.stateDir, "serve.log");
-  await context.detach({ argv: serveArgv(context), env: ownEnv(context), log });
+  await context.detach({ argv: serveArgv(context), env: backgroundEnv(context, ["ASKD_PORT"]), log });
   const started = await waitForServer(context);
   if (started !== undefined) return started;
   throw new Refusal("store_unreachable", `The server did not start; ${log} says why`, {
@@ -93,24 +97,6 @@ function serveArgv({ self, place }: Context) {
   return [...self, "--store", where, "serve"];
 }
 
-/** The variables that say where the store and the settings are, and no others. */
-function ownEnv({ env }: Context) {
-  const names = [
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "PATH",
-    "LANG",
-    "TMPDIR",
-    "ASKD_HOME",
-    "ASKD_CONFIG_DIR",
-    "ASKD_CONFIG_SYSTEM",
-    "ASKD_PORT",
-  ];
-  const xdg = ["CONFIG_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR", "CACHE_HOME"].map((name) => `XDG_${name}`);
-  return Object.fromEntries([...names, ...xdg].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-}
-
 export const command: Command<typeof flags> = {
   usage: "serve [--port 4319] [--no-worker]",
   flags,
@@ -120,10 +106,12 @@ export const command: Command<typeof flags> = {
     if (args.positionals.length > 0) throw wrongUsage("serve takes no arguments", command.usage);
     const request = readRequest(args.flags, context);
     requireShielded(request);
-    const signal = context.interrupt();
+    await requireOutsideRun(context);
+    const signal = context.interrupt([], STOP_MS);
     const serving = await context.serve(request);
     context.stdout.write(`${serving.url}\n`);
     if (!context.isQuiet) context.stderr.write(`Sign in with: ${context.program} open\n`);
+    await saySignIn(findOwnAddress(serving, request, context), "/", await context.engine({ isReading: true }), context);
     const isIdle = args.flags["no-worker"] ?? false;
     // The lock tells others not to start a worker; two workers are wasteful, but not an error.
     const unlock = isIdle ? undefined : await context.lock(workerLockFile(context));
@@ -136,6 +124,11 @@ export const command: Command<typeof flags> = {
     return 0;
   },
 };
+
+/** The address that the browser of this user takes: a server behind a proxy refuses any other than that of the proxy. */
+function findOwnAddress({ url }: ServingHandle, { isSecure, names }: ServeRequest, { rules }: Context) {
+  return isSecure ? (rules.publicUrl?.replace(/\/+$/, "") ?? `https://${names[0]}`) : url;
+}
 
 async function untilStopped(serving: ServingHandle, isIdle: boolean, signal: AbortSignal) {
   const stopped = new Promise<void>((resolve) => {

@@ -1,6 +1,8 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
+import { whoManages } from "../../actor.ts";
 import { unknownVerb } from "../../arguments.ts";
+import { requireMaintainer } from "../store/direct-store.ts";
 import { findWorkerPid } from "./worker.ts";
 import { findRunningServer, startServer, waitForServer, stopProcess, findServerPid } from "./serve.ts";
 import type { Command } from "../../command.ts";
@@ -36,6 +38,7 @@ export const command: Command<typeof flags> = {
     if (context.json && what !== "start" && what !== "status") {
       throw new Refusal("bad_input", `askd service ${what} has no JSON output`);
     }
+    if (what !== "status" && !args.flags.print) await requireMaintainer(context);
     return verb(context, args.flags.print ?? false);
   },
 };
@@ -89,7 +92,19 @@ async function stop(context: Context) {
   }
   const what = [...(server === undefined ? [] : ["server"]), ...(worker === undefined ? [] : ["worker"])].join(" and ");
   say(context, `✓ Stopped the ${what} (process ${pids.join(", ")}). Questions are kept; agents continue.`);
+  await record(pids, context);
   return 0;
+}
+
+/** Writes into the trail who stopped what. A store that is away keeps nobody from stopping. */
+async function record(processes: readonly number[], context: Context) {
+  try {
+    const engine = await context.engine({ isReading: true });
+    await engine.recordServiceStop?.({ host: await context.host(), processes }, await whoManages(engine, context));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    context.stderr.write(`The trail does not say so: ${oneLine(error.message)}\n`);
+  }
 }
 
 /** Prints the state of the server and of the worker. */

@@ -1,19 +1,23 @@
 import { join } from "node:path";
-import { channelVariables } from "../../../config/reach.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import type { QuestionId } from "../../../core/id.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
+import { requireOutsideRun } from "../store/direct-store.ts";
 import type { Flags } from "../../flags.ts";
+import { backgroundEnv } from "./background-env.ts";
 
 /** How often, and how many times, to look for the heartbeat of a worker that is starting. */
 const HEARTBEAT_LOOK_MS = 250;
 const HEARTBEAT_LOOKS = 4;
 const NEVER = new AbortController().signal;
 const IDLE_LOOK_MS = 1_000;
+/** How long a server or worker may take to stop, whatever its store does; supervisors wait about 10 s. */
+export const STOP_MS = 9_000;
 const MOST_LOOKED_AT = 100;
 
 const flags = {
@@ -30,35 +34,9 @@ export async function startService(context: Context): Promise<"running" | "start
   if (isServiceOff(context.env) || (await isWorkerRunning(context))) return "running";
   const { store } = context.place;
   const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
-  // A clean environment: the caller's variables must not leak into runs, which keep their own.
-  const kept = [
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "PATH",
-    "LANG",
-    "TZ",
-    "TMPDIR",
-    "ASKD_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-  ];
-  const names = [
-    ...kept,
-    "XDG_STATE_HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_CACHE_HOME",
-    "ASKD_CONFIG_DIR",
-    "ASKD_CONFIG_SYSTEM",
-    "ASKD_CALLBACK_LOOPBACK",
-    ...channelVariables(context.config.values),
-  ];
-  const env = Object.fromEntries(
-    names.flatMap((name) => (context.env[name] === undefined ? [] : [[name, context.env[name] ?? ""]])),
-  );
   await context.detach({
     argv: [...context.self, "--store", where, "worker", "--idle", "5m"],
-    env,
+    env: backgroundEnv(context),
     log: join(context.place.stateDir, "worker.log"),
   });
   return "started";
@@ -133,8 +111,9 @@ export const command: Command<typeof flags> = {
         hint: "Name the store with --store",
       });
     }
+    await requireOutsideRun(context);
     const idleMs = args.flags.idle === undefined ? undefined : parseDuration(args.flags.idle);
-    const signal = context.interrupt();
+    const signal = context.interrupt([], STOP_MS);
     const engine = await context.engine({ runs: true, isReading: true });
     let unlock = await context.lock(workerLockFile(context));
     if (!unlock && (await isWorkerRunning(context))) {
@@ -171,9 +150,18 @@ async function hasRunLater(engine: Engine, context: Context) {
 }
 
 /** Says whether people were told of a question that waits: their replies have to be listened for. */
-async function hasOpenMessage(engine: Engine) {
-  const waiting = await engine.listQuestions({ status: "pending", order: "newest", limit: MOST_LOOKED_AT });
-  return waiting.some(({ deliveries = [] }) => deliveries.length > 0);
+export async function hasOpenMessage(engine: Engine) {
+  for (let after: QuestionId | undefined; ;) {
+    const page = await engine.listQuestions({
+      status: "pending",
+      order: "newest",
+      limit: MOST_LOOKED_AT,
+      ...(after !== undefined && { after }),
+    });
+    if (page.some(({ deliveries = [] }) => deliveries.length > 0)) return true;
+    after = page.at(-1)?.id;
+    if (after === undefined || page.length < MOST_LOOKED_AT) return false;
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

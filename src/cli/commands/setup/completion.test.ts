@@ -27,7 +27,14 @@ describe("what can be typed next", () => {
     expect(await complete(scene, "ans")).toEqual(["answer\tAnswer a question"]);
     expect(values(await complete(scene, "answer", "--un"))).toEqual(["--undo-window"]);
     expect(values(await complete(scene, "-C", "/x", "help", "exit"))).toEqual(["exit-codes"]);
-    expect(values(await complete(scene, "runs", ""))).toEqual(["list", "show", "resume", "cancel"]);
+    expect(values(await complete(scene, "runs", ""))).toEqual([
+      "list",
+      "show",
+      "resume",
+      "cancel",
+      "follow",
+      "unfollow",
+    ]);
     expect(values(await complete(scene, "completion", "z"))).toEqual(["zsh"]);
     expect(await complete(scene, "nothing", "")).toEqual([]);
   });

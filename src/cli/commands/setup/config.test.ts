@@ -39,11 +39,14 @@ describe("config list", () => {
         'questions.on_timeout = "fail"                    default',
         "questions.max_per_run = 7                        env ASKD_MAX_QUESTIONS",
         "questions.remind_at = [0.5,0.9]                  default",
+        "questions.confidence.ask = 0.5                   default",
+        'questions.confidence.below = "ask"               default',
         'answers.undo_window.web = "5s"                   default',
         'answers.undo_window.slack = "5s"                 default',
         'answers.undo_window.cli = "0s"                   default',
         'answers.undo_window.api = "0s"                   default',
         "notifications.terminal_bell = true               default",
+        "notifications.interruptions_per_hour = 20        default",
         "limits.question_bytes = 16384                    default",
         "limits.context_bytes = 65536                     default",
         "limits.answer_bytes = 65536                      default",
@@ -64,12 +67,14 @@ describe("config list", () => {
         "alerts.pending_questions_threshold = 10          default",
         "alerts.timeout_rate_threshold = 0.3              default",
         'alerts.window = "24h"                            default',
+        "alerts.to = []                                   default",
         "redact.patterns = []                             default",
         "server.port = 4319                               default",
         "server.names = []                                default",
         "server.behind_proxy = false                      default",
         'store.url = "postgres://ada:[redacted]@db/askd"  env ASKD_STORE',
         "callbacks.allow_loopback = false                 default",
+        'audit.archive_after = "24h"                      default',
         "audit.anchor_git = false                         default",
         'agents.x.resume = ["x","{session}"]              user ~/.config/askd/config.toml:6',
         "",
@@ -83,7 +88,8 @@ describe("config list", () => {
     expect(await typed(home, ["config", "list", "alerts"])).toEqual({
       exit: 0,
       stderr: "",
-      stdout: 'alerts.pending_questions_threshold = 10\nalerts.timeout_rate_threshold = 0.3\nalerts.window = "24h"\n',
+      stdout:
+        'alerts.pending_questions_threshold = 10\nalerts.timeout_rate_threshold = 0.3\nalerts.window = "24h"\nalerts.to = []\n',
     });
   });
 
@@ -127,7 +133,7 @@ describe("config list", () => {
     home.write(home.userFile, '[notifications]\nwebhook_url = "https://chat.example/hooks/T0/B0/abcdefgh12345678"\n');
     const { stdout } = await typed(home, ["config", "list", "notifications"]);
     expect(stdout).toBe(
-      'notifications.terminal_bell = true\nnotifications.webhook_url = "https://chat.example/[redacted]"\n',
+      'notifications.terminal_bell = true\nnotifications.webhook_url = "https://chat.example/[redacted]"\nnotifications.interruptions_per_hour = 20\n',
     );
     expect((await typed(home, ["config", "get", "notifications.webhook_url"])).stdout).toBe(
       "https://chat.example/[redacted]\n",

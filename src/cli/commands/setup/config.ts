@@ -4,7 +4,7 @@ import { requireKey, writeValue } from "../../../config/typed-setting.ts";
 import { schemaText } from "../../../config/json-schema.ts";
 import { formatKey } from "../../../config/key.ts";
 import { findSetting, listSettings, withoutSecretValue, type Setting } from "../../../config/setting-list.ts";
-import { formatProblem } from "../../../config/problem.ts";
+import { formatProblem } from "../../../core/text/file-problem.ts";
 import { setKey, unsetKey } from "../../../config/edit-key.ts";
 import { changeConfigFile, findConfigText } from "../../../config/write-file.ts";
 import { Refusal } from "../../../core/refusal.ts";

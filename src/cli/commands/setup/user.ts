@@ -1,6 +1,6 @@
 import { machineZone } from "../../../config/rules.ts";
 import { viewPerson } from "../../../core/api/reply.ts";
-import { Person, plainName } from "../../../core/people/person.ts";
+import { Person, Preferences, plainName } from "../../../core/people/person.ts";
 import { inZone } from "../../../core/people/quiet-hours.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { RemovalView, hasHoldings, viewRemoval, type Removal } from "../../../core/people/removal.ts";
@@ -27,6 +27,7 @@ const FIELDS = [
   "email",
   "slack",
   "github",
+  "chat",
   "groups",
   "quiet",
   "ntfy",
@@ -34,6 +35,9 @@ const FIELDS = [
   "muted",
   "away",
   "language",
+  "digest",
+  "interruptions_per_hour",
+  "bounced",
 ];
 
 const flags = {
@@ -41,6 +45,7 @@ const flags = {
   email: { type: "string", value: "address", about: "add, set: their email address" },
   slack: { type: "string", value: "id", about: "add, set: their Slack id, like U024BE7LH" },
   github: { type: "string", value: "login", about: "add, set: their GitHub login" },
+  chat: { type: "string", value: "id", about: "add, set: their account in Discord, Teams or another chat service" },
   "quiet-hours": { type: "string", value: "hours", about: "add, set: when they get no messages, like 22:00-07:00" },
   ntfy: { type: "string", value: "topic", about: "add, set: an ntfy topic of their own" },
   channel: {
@@ -56,11 +61,22 @@ const flags = {
     about: "add, set: a channel in which they are not told; can be repeated",
   },
   language: { type: "string", value: "en|de", about: "add, set: the language of messages to them" },
+  digest: { type: "string", value: "span", about: "add, set: after a message, others are collected for this long" },
+  interruptions: { type: "string", value: "count", about: "add, set: interruptions an hour; beyond it, one digest" },
   yes: { type: "boolean", about: "remove: also release or revoke what they hold" },
   "hand-over": { type: "string", value: "id", about: "remove: the new owner of the tokens they made for others" },
   group: { type: "string", multiple: true, value: "group", about: "add, set: a group of theirs; can be repeated" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
+/** The flags by which people say themselves where, when and how they are told. */
+const PREFERENCE_FLAGS: ReadonlySet<string> = new Set([
+  "quiet-hours",
+  "digest",
+  "interruptions",
+  "channel",
+  "mute",
+  "language",
+]);
 
 export const command: Command<typeof flags> = {
   usage: "user list|show|add|set|remove [<id>]",
@@ -71,6 +87,7 @@ export const command: Command<typeof flags> = {
     "askd user set lena --group ops --group oncall",
     "askd user set lena --channel telegram --channel ntfy --mute desktop",
     'askd user set lena --quiet-hours "22:00-07:00 Europe/Berlin"',
+    "askd user set lena --digest 15m --interruptions 6",
     "askd user remove lena --yes --hand-over mika",
   ],
   async run(args, context) {
@@ -112,7 +129,16 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     throw new Refusal("bad_input", `${oneLine(id)} already exists`, { hint: `Change them: askd user set ${id} …` });
   }
   if (!before && what === "set") throw noPerson(id, people);
-  const { group, channel, mute, yes: _yes, "hand-over": _handOver, "quiet-hours": quiet, ...said } = given;
+  const {
+    group,
+    channel,
+    mute,
+    interruptions,
+    yes: _yes,
+    "hand-over": _handOver,
+    "quiet-hours": quiet,
+    ...said
+  } = given;
   if (said.email && !ADDRESS.test(said.email)) {
     throw new Refusal("bad_input", `"${oneLine(said.email)}" is not an address`, {
       hint: "Write --email lena@example.com",
@@ -124,15 +150,28 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     ...before,
     id,
     ...Object.fromEntries(
-      ["name", "email", "slack", "github", "ntfy", "language"].flatMap((field) => wordOf(field, said)),
+      ["name", "email", "slack", "github", "chat", "ntfy", "language", "digest"].flatMap((field) =>
+        wordOf(field, said),
+      ),
     ),
+    // An address that is set anew counts again.
+    ...(said.email !== undefined && { bounced: undefined }),
     ...(quiet !== undefined && { quiet: quiet === "" ? undefined : inZone(quiet, machineZone()) }),
+    ...(interruptions !== undefined && {
+      interruptionsPerHour: interruptions === "" ? undefined : Number(interruptions),
+    }),
     ...(group && { groups: listOf(group).map(plainName) }),
     ...(channel && { channels: listOf(channel) }),
     ...(mute && { muted: listOf(mute) }),
   });
   if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
-  const done = await engine.putPerson(parsed.data, await whoManages(engine, context));
+  const by = await whoManages(engine, context);
+  // People change how they are told themselves; for anything else they need an admin.
+  const isOwnBusiness =
+    what === "set" && Object.entries(given).every(([flag, value]) => value === undefined || PREFERENCE_FLAGS.has(flag));
+  const done = isOwnBusiness
+    ? await engine.setPreferences(id, Preferences.parse(parsed.data), by)
+    : await engine.putPerson(parsed.data, by);
   printResult(context, FIELDS, {
     page: () =>
       context.isQuiet ? "" : `✓ ${oneLine(done.id)} is ${before ? "changed" : "added"}\n${renderPeople([done])}`,
@@ -195,6 +234,15 @@ function badPerson(id: string, field: PropertyKey | undefined) {
       hint: 'Write --quiet-hours 22:00-07:00 or --quiet-hours "22:00-07:00 Europe/Berlin"',
     });
   }
+  if (field === "digest")
+    return new Refusal("bad_input", "--digest is not a time up to a day", {
+      hint: "Write --digest 15m, or 0s for none",
+    });
+  if (field === "interruptionsPerHour") {
+    return new Refusal("bad_input", "--interruptions is not a number from 1 to 1000", {
+      hint: "Write --interruptions 6",
+    });
+  }
   if (field === "language")
     return new Refusal("bad_input", "--language is not a language of askd", { hint: "Write --language en or de" });
   if (field !== "id") return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not valid`);
@@ -219,17 +267,21 @@ function renderPeople(people: readonly Person[]) {
   return `${lines.join("\n")}\n`;
 }
 
-function reachOf({ email, slack, github, quiet, ntfy, channels = [], muted = [], away, language }: Person) {
+function reachOf({ email, slack, github, quiet, ntfy, channels = [], muted = [], away, language, ...more }: Person) {
   const ways = [
     ...(email === undefined ? [] : [email]),
+    ...(more.bounced === undefined ? [] : [`(${more.bounced.why})`]),
     ...(slack === undefined ? [] : [`Slack ${slack}`]),
     ...(github === undefined ? [] : [`GitHub ${github}`]),
+    ...(more.chat === undefined ? [] : [`chat ${more.chat}`]),
     ...(ntfy === undefined ? [] : [`ntfy ${ntfy}`]),
     ...(channels.length === 0 ? [] : [`prefers ${channels.join(", ")}`]),
     ...(muted.length === 0 ? [] : [`not in ${muted.join(", ")}`]),
     ...(quiet === undefined ? [] : [`quiet ${quiet}`]),
     ...(away === undefined ? [] : [sayAway(away)]),
     ...(language === undefined ? [] : [language]),
+    ...(more.digest === undefined ? [] : [`digest ${more.digest}`]),
+    ...(more.interruptionsPerHour === undefined ? [] : [`at most ${more.interruptionsPerHour} interruptions an hour`]),
   ];
   return ways.map(oneLine).join(", ");
 }

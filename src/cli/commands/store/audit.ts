@@ -15,6 +15,8 @@ import { appendAnchors } from "../../../engine/jobs/anchor-file.ts";
 import { optionalArgument, readPositiveInteger } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
+import { requireMaintainer } from "./direct-store.ts";
+import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../target.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -58,6 +60,7 @@ export const command: Command<typeof flags> = {
     "problems",
     "kind",
   ],
+  isLooking: (args) => args.flags["seal-to"] === undefined,
   async run(args, context) {
     const { against, "seal-to": target } = args.flags;
     if (against !== undefined && !args.flags.verify) {
@@ -76,6 +79,7 @@ export const command: Command<typeof flags> = {
       return verified.problems.length === 0 ? 0 : EXIT_CODE.error;
     }
     if (target !== undefined) {
+      await requireMaintainer(context);
       const seal = await engine.seal();
       if (seal === undefined) throw new Refusal("not_found", "There are no events to seal yet");
       const anchor = await writeAnchor(seal, target, { allowLoopback: context.rules.callbackLoopback });
@@ -83,6 +87,7 @@ export const command: Command<typeof flags> = {
       printResult(context, command.fields ?? [], { page, json: () => anchor });
       return 0;
     }
+    await replaceLostWorker(engine, context);
     const limit = args.flags.limit === undefined ? MOST : readPositiveInteger(args.flags.limit, "limit");
     const all = name === undefined ? await readLast(engine, limit) : await readRun(engine, name);
     const events = all.slice(-limit);

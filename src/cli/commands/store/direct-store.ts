@@ -1,5 +1,9 @@
+import { readOnlyRefusal } from "../../../store/read-only.ts";
+import type { RunId } from "../../../core/id.ts";
+import { requireAccess } from "../../../core/people/access.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Store } from "../../../store/store.ts";
+import { whoManages } from "../../actor.ts";
 import type { Context } from "../../context.ts";
 
 /** Opens the store itself for `work` and closes it; refuses if the store belongs to a server. */
@@ -19,4 +23,24 @@ export async function withDirectStore<Result>(
   } finally {
     await store.close();
   }
+}
+
+/** Refuses to replace or serve a store that was to be read only. */
+export function requireWritable({ place: { store } }: Pick<Context, "place">): void {
+  if (store.kind !== "server" && store.isReadOnly) throw readOnlyRefusal();
+}
+
+/** Refuses an agent what copies or changes the whole store. The store is only opened if an agent's run may be around. */
+export async function requireMaintainer(context: Context): Promise<void> {
+  const engine = { findRun: async (id: RunId) => (await context.engine({ isReading: true })).findRun(id) };
+  requireAccess("maintain", await whoManages(engine, context));
+}
+
+/**
+ * Refuses an agent to be the server or the worker of the store: cancelling its run would have to end them. askd itself
+ * starts both in a session of their own and without the run's variables, also when an agent's question needs them.
+ */
+export async function requireOutsideRun(context: Context): Promise<void> {
+  if (context.isSessionLeader() && !context.env["ASKD_RUN"]) return;
+  await requireMaintainer(context);
 }

@@ -3,13 +3,17 @@ import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { once } from "node:events";
+import type { ExportEnd } from "../../../core/trail/export.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { exportLines } from "../../../engine/trail/export.ts";
+import { type ExportQuery, exportStore } from "../../../engine/trail/export.ts";
+import { ensureStoreKey, findStoreKey } from "../../../engine/trail/store-key.ts";
+import type { Store } from "../../../store/store.ts";
+import { whoManages } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
-import { withDirectStore } from "./direct-store.ts";
+import { requireMaintainer, withDirectStore } from "./direct-store.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { getRun } from "../../target.ts";
 import { VERSION } from "../../version.ts";
@@ -22,12 +26,14 @@ const flags = {
   since: { type: "string", value: "time", about: "Only runs created since a time: 30d or 2026-11-01" },
   run: { type: "string", value: "run", about: "Only this run" },
   "with-secrets": { type: "boolean", about: "Include callback secrets, to move a store; tokens are never exported" },
+  key: { type: "boolean", about: "Print the public key that exports of this store are signed with" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "export [-o <file> [--force]] [--since <time>] [--run <run>]",
+  usage: "export [-o <file> [--force]] [--since <time>] [--run <run>] [--key]",
   flags,
-  examples: ["askd export -o askd.ndjson", "askd export --run 42 | head"],
+  examples: ["askd export -o askd.ndjson", "askd export --run 42 | head", "askd export --key"],
+  isLooking: () => true,
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     const { output, force, since, run, "with-secrets": hasSecrets = false } = args.flags;
@@ -37,55 +43,75 @@ export const command: Command<typeof flags> = {
         hint: "Name another file, or overwrite it with --force",
       });
     }
+    await requireMaintainer(context);
+    if (args.flags.key) return printKey(context);
     const runId = run === undefined ? undefined : (await getRun(await context.engine(), run)).id;
-    const counts = await withDirectStore(context, async (store) => {
+    const end = await withDirectStore(context, async (store) => {
       const query = {
         version: VERSION,
         hasSecrets,
         since: since === undefined ? undefined : parsePast(since, await store.now(), context),
         runId,
+        key: await keyOf(store, context),
       };
-      return writeLines(exportLines(store, query), file, context);
+      return file === undefined ? printLines(store, query, context) : writeFile(store, query, file);
     });
-    if (output !== undefined && !context.isQuiet) {
-      const { runs, questions, events } = counts;
-      context.stderr.write(
-        `✓ ${pluralize(runs, "run")}, ${pluralize(questions, "question")} and ${pluralize(events, "event")} exported, without tokens\n`,
-      );
-    }
+    if (!context.isQuiet) context.stderr.write(describe(end, { isFile: file !== undefined }));
     return 0;
   },
 };
 
-interface Counts {
-  runs: number;
-  questions: number;
-  events: number;
+/** The key of the store; one that is only read gets none. */
+async function keyOf(store: Store, context: Context) {
+  const { store: place } = context.place;
+  const isReadOnly = place.kind !== "server" && (place.isReadOnly || (await isUnwritable(place)));
+  return isReadOnly ? findStoreKey(store) : ensureStoreKey(store, await whoManages(store, context));
+}
+
+async function isUnwritable(place: Exclude<Context["place"]["store"], { kind: "server" }>) {
+  if (place.kind !== "sqlite") return false;
+  return (await import("../../../store/sqlite/read-only.ts")).findReadOnly(place.file) !== undefined;
+}
+
+async function printKey(context: Context) {
+  const key = await withDirectStore(context, (store) => keyOf(store, context));
+  if (!key) throw new Refusal("not_found", "This store has no key yet, and it is only to be read");
+  context.stdout.write(`${key.name}\n`);
+  return 0;
+}
+
+function describe(end: ExportEnd, { isFile }: { isFile: boolean }) {
+  const { runs, questions, events, damaged = 0, signature } = end;
+  const counts = `${pluralize(runs, "run")}, ${pluralize(questions, "question")} and ${pluralize(events, "event")}`;
+  const lines = [
+    ...(isFile ? [`✓ ${counts} exported, without access tokens; ${signature ? "signed" : "not signed"}`] : []),
+    ...(damaged > 0
+      ? [`! ${pluralize(damaged, "run")} exported as found: some of its rows cannot be read: askd doctor --fix`]
+      : []),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+async function printLines(store: Store, query: ExportQuery, context: Context) {
+  return exportStore(store, query, async (text) => {
+    context.stdout.write(`${text}\n`);
+  });
 }
 
 /** Writes line by line; a file gets its final name when it is complete. */
-async function writeLines(lines: ReturnType<typeof exportLines>, file: string | undefined, context: Context) {
-  let counts: Counts = { runs: 0, questions: 0, events: 0 };
-  if (file === undefined) {
-    for await (const line of lines) {
-      context.stdout.write(`${JSON.stringify(line)}\n`);
-      if (line.kind === "end") counts = line;
-    }
-    return counts;
-  }
+async function writeFile(store: Store, query: ExportQuery, file: string) {
   const draft = `${file}.part`;
   await mkdir(dirname(file), { recursive: true });
   await rm(draft, { force: true });
   const out = createWriteStream(draft, { mode: FILE_MODE, flags: "wx", flush: true });
   try {
-    for await (const line of lines) {
-      if (!out.write(`${JSON.stringify(line)}\n`)) await once(out, "drain");
-      if (line.kind === "end") counts = line;
-    }
+    const end = await exportStore(store, query, async (text) => {
+      if (!out.write(`${text}\n`)) await once(out, "drain");
+    });
     out.end();
     await once(out, "close");
     await rename(draft, file);
-    return counts;
+    return end;
   } finally {
     out.destroy();
     await rm(draft, { force: true });

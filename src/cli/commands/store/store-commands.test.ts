@@ -31,3 +31,26 @@ test("export overwrites a file only with --force", async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(dir)).toEqual(["all.ndjson"]);
 });
+
+test("import takes a file that nobody signed only if that is asked for", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "askd-import-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, "all.ndjson");
+  const scene = new Scene();
+  await scene.ask();
+  expect((await type(scene, ["export", "-o", file])).exit).toBe(0);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const end = { ...(JSON.parse(lines.at(-1)!) as Record<string, unknown>), key: undefined, signature: undefined };
+  // Nothing in the trail tells of the priority of a run.
+  const edited = lines.slice(0, -1).map((line) => line.replace(/"priority":\d/, '"priority":0'));
+  writeFileSync(file, `${[...edited, JSON.stringify(end)].join("\n")}\n`);
+  const other = new Scene();
+  const refused = await type(other, ["import", file]);
+  expect(refused.exit).toBe(2);
+  expect(refused.stderr).toContain("The export is not signed; nothing was imported");
+  expect(refused.stderr).toContain(`askd import ${file} --unsigned`);
+  expect(await other.store.listRuns({ order: "oldest", limit: 1 })).toEqual([]);
+  const taken = await type(other, ["import", file, "--unsigned"]);
+  expect(taken.stdout).toContain("! The file is not signed");
+  expect(await other.store.listRuns({ order: "oldest", limit: 2 })).toHaveLength(1);
+});

@@ -1,0 +1,88 @@
+import { howToAskByMarker } from "../../core/run/how-to-ask.ts";
+import type { RunId } from "../../core/id.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Run } from "../../core/run/run.ts";
+import { runStepProgram } from "../process/step-program.ts";
+import { stopRun } from "../process/stop.ts";
+import { type AgentRegistry, chooseWay, findAgent } from "../registry.ts";
+import { type RunTree, openRunTree, publishRunTree } from "../workspace/run-tree.ts";
+import { getProgram, lowerLimits } from "./launch.ts";
+import { makeRunDir, saveLaunch, withoutCallerVariables } from "./run-files.ts";
+
+/** The settings of an agent, as far as a workflow needs them. */
+export interface AgentSettings {
+  argv?: readonly string[] | undefined;
+  resume?: readonly string[] | undefined;
+  max_turns?: number | undefined;
+  budget?: number | undefined;
+}
+
+interface StepAgentsDeps {
+  stateDir: string;
+  registry: AgentRegistry;
+  settings: Readonly<Record<string, AgentSettings>>;
+  /** The environment of programs and agents, with the place of the store. */
+  env: Readonly<Record<string, string | undefined>>;
+  liveWindowMs: number;
+}
+
+/** The part of this machine that steps of workflows act on: working trees, programs and agents. */
+export function stepAgents(deps: StepAgentsDeps) {
+  const { stateDir } = deps;
+  const env = withoutCallerVariables(deps.env);
+  return {
+    env,
+    openTree: (run: Run): Promise<RunTree> => openRunTree(run.dir ?? "/", run.workflow?.tree ?? run.id),
+    publishTree: publishRunTree,
+    runProgram: runStepProgram,
+    prepareAgent: (start: AgentStart) => prepareAgent(start, { ...deps, env }),
+    /** Ends what an earlier process of this machine left running for the run. */
+    stopPrograms: async (run: Run): Promise<void> => {
+      const runDir = await makeRunDir(stateDir, run.id);
+      await stopRun({ runId: run.id, runDir, lastEpoch: run.epoch, graceMs: 0 });
+    },
+  };
+}
+
+interface AgentStart {
+  runId: RunId;
+  agent: string;
+  prompt: string;
+  dir: string;
+  budgetUsd?: number | undefined;
+}
+
+/** Keeps the launch record of an agent's run, as `askd run` does. */
+async function prepareAgent(
+  { runId, agent: name, prompt, dir, budgetUsd }: AgentStart,
+  { stateDir, registry, settings, env, liveWindowMs }: Omit<StepAgentsDeps, "env"> & { env: Record<string, string> },
+): Promise<{ agent: string }> {
+  const own = (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? {};
+  const any = registry.find(({ agent }) => agent.program === "")?.agent;
+  const known = findAgent(registry, name) ?? (own.argv ? any : undefined);
+  if (!known) throw new Refusal("bad_input", `There is no agent "${name}"`, { hint: "See: askd run --help" });
+  const agent = chooseWay(registry, known, env);
+  const [word = agent.program, ...before] = own.argv ?? [agent.program];
+  const program = await getProgram(word, env, dir);
+  const isTold = agent.program === "";
+  const parsed = agent.parseArgs(before);
+  const ofSettings = lowerLimits({ maxTurns: own.max_turns, budgetUsd: own.budget }, parsed.limits);
+  const limits = lowerLimits(ofSettings, { budgetUsd });
+  const launch = {
+    agent: agent.name,
+    program,
+    args: [...parsed.args],
+    prompt: isTold ? `${prompt}\n\n${howToAskByMarker()}` : prompt,
+    dir,
+    env,
+    options: {
+      liveWindowMs,
+      promptTool: "approve",
+      ...(own.resume && { resumeWith: [...own.resume] }),
+      // Only agents that can be limited keep a limit.
+      ...(agent.limitsKeptBy !== undefined && limits),
+    },
+  };
+  await saveLaunch(await makeRunDir(stateDir, runId), launch);
+  return { agent: agent.name };
+}

@@ -1,0 +1,100 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { excludeAskd } from "./worktree.ts";
+import { GitFailure, QUIETLY, readGit, runGit } from "./git.ts";
+import { findTreeRoot } from "./working-tree.ts";
+
+/** The remote that the branches of runs are pushed to. */
+const REMOTE = "origin";
+/** Where a run began, by the name of its tree: a ref of this copy that is never pushed. */
+const BASE_REFS = "refs/askd/base";
+/** How often a tree is tried that git cannot make, and how much longer the pause gets each time. */
+const MOST_TRIES = 8;
+const PAUSE_MS = 50;
+
+/** The working tree of a workflow run, and its branch; without git it is the project itself. */
+export interface RunTree {
+  dir: string;
+  branch: string | undefined;
+}
+
+/** Opens the tree of that name beside the project, on a branch of its own; makes it first if it is not there. */
+export async function openRunTree(dir: string, name: string): Promise<RunTree> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tryToOpen(dir, name);
+    } catch (error) {
+      // While another run gets its tree, git finds that one half made and gives up.
+      if (!(error instanceof GitFailure) || tries >= MOST_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, tries * PAUSE_MS));
+    }
+  }
+}
+
+async function tryToOpen(dir: string, name: string): Promise<RunTree> {
+  const root = await findTreeRoot(dir);
+  if (root === undefined) return { dir, branch: undefined };
+  const tree = { dir: join(root, ".askd", "worktrees", name), branch: `askd/${name}` };
+  const base = `${BASE_REFS}/${name}`;
+  if (await isWhole(tree.dir)) return tree;
+  await excludeAskd(root);
+  // A process that died meanwhile may have left a part of it.
+  await rm(tree.dir, { recursive: true, force: true });
+  await runGit(root, [...QUIETLY, "worktree", "prune"]);
+  const begun = await readRef(root, base);
+  if (begun === undefined) await runGit(root, [...QUIETLY, "update-ref", base, "HEAD"]);
+  const hasBranch = (await readRef(root, `refs/heads/${tree.branch}`)) !== undefined;
+  const from = hasBranch ? [tree.dir, tree.branch] : ["-b", tree.branch, tree.dir, base];
+  await runGit(root, [...QUIETLY, "worktree", "add", "--quiet", ...from]);
+  return tree;
+}
+
+/**
+ * Commits everything in the tree and pushes its branch; false if the branch has nothing that was not there when the run
+ * began. Programs of the repository are not run.
+ */
+export async function publishRunTree({ dir, branch }: RunTree, message: string): Promise<boolean> {
+  if (branch === undefined) return false;
+  await runGit(dir, [...QUIETLY, "add", "--all"]);
+  const staged = await runGit(dir, ["diff", "--cached", "--name-only"]);
+  if (staged !== "") {
+    const author = (await hasAuthor(dir)) ? [] : ["-c", "user.name=askd", "-c", "user.email=askd@localhost"];
+    await runGit(dir, [...QUIETLY, ...author, "commit", "--quiet", "--no-verify", "--message", message]);
+  }
+  const base = await readRef(dir, `${BASE_REFS}/${branch.slice(branch.indexOf("/") + 1)}`);
+  const head = await readRef(dir, "HEAD");
+  if (head === base) return false;
+  await runGit(dir, [...QUIETLY, "push", "--quiet", REMOTE, `HEAD:refs/heads/${branch}`]);
+  return true;
+}
+
+/** Says whether the tree is there with all its files: git writes the index last. */
+async function isWhole(dir: string) {
+  try {
+    const [root, index] = await Promise.all([
+      readGit(dir, ["rev-parse", "--show-toplevel"]),
+      readGit(dir, ["status", "--porcelain", "--untracked-files=no"]),
+    ]);
+    return root?.trim().endsWith(dir) === true && index !== undefined;
+  } catch {
+    return false; // there is no such folder
+  }
+}
+
+async function readRef(dir: string, name: string): Promise<string | undefined> {
+  try {
+    return (await runGit(dir, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`])).trim();
+  } catch (error) {
+    if (error instanceof GitFailure) return undefined; // there is no such ref
+    throw error;
+  }
+}
+
+async function hasAuthor(dir: string) {
+  try {
+    return (await runGit(dir, ["config", "user.email"])).trim() !== "";
+  } catch (error) {
+    if (error instanceof GitFailure) return false; // nobody set it
+    throw error;
+  }
+}

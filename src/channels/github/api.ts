@@ -1,0 +1,147 @@
+import { z } from "zod";
+import type { ChannelResult } from "../../core/channel/channel.ts";
+import type { GithubSettings } from "../../core/channel/channel-settings.ts";
+import { WritePace } from "./write-pace.ts";
+import { type Outbound, callService, networkFailure } from "../outbound.ts";
+
+/** A page of 100 comments, each as long as GitHub allows. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** How long to wait after a limit that names no time. */
+const LIMIT_MS = 60_000;
+const VERSION = "2022-11-28";
+
+const Problem = z.object({ message: z.string() });
+
+/** A reply of GitHub, of any status. */
+export interface GithubReply {
+  status: number;
+  body: unknown;
+  etag: string | undefined;
+  /** The address of the next page. */
+  next: string | undefined;
+  /** How long GitHub wants to be left alone. */
+  waitMs: number | undefined;
+  /** How long it wants not to be asked again for the same, also after a request that it granted. */
+  pauseMs?: number | undefined;
+}
+
+export interface GithubRequest {
+  method?: "GET" | "POST" | "PATCH" | "DELETE";
+  json?: unknown;
+  etag?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sends a request to the REST API; a path, or an address that GitHub itself named. */
+export type GithubCall = (path: string, request?: GithubRequest) => Promise<GithubReply>;
+
+/** The token for requests to a repository. */
+export type ReadToken = (repo: string | undefined) => Promise<string>;
+
+export function githubCaller(
+  settings: GithubSettings,
+  outbound: Pick<Outbound, "fetch" | "nowMs">,
+  readToken: ReadToken,
+): GithubCall {
+  const { url } = settings;
+  const pace = new WritePace(settings.writeMs, () => outbound.nowMs());
+  return async (path, { method, json, etag, signal } = {}) => {
+    const isWrite = path !== "/graphql" && (json !== undefined || (method ?? "GET") !== "GET");
+    const refusedMs = isWrite ? await pace.waitForTurn(signal) : undefined;
+    if (refusedMs !== undefined) return pacedReply(refusedMs);
+    const address = path === "/graphql" ? graphqlAddress(url) : path.startsWith(`${url}/`) ? path : `${url}${path}`;
+    const reply = await callService(outbound, address, {
+      ...(method && { method }),
+      json,
+      ...(signal && { signal }),
+      mostBytes: PAGE_BYTES,
+      headers: {
+        accept: "application/vnd.github+json",
+        "x-github-api-version": VERSION,
+        authorization: `Bearer ${await readToken(repoOf(address.slice(url.length)))}`,
+        ...(etag !== undefined && { "if-none-match": etag }),
+      },
+    });
+    const { status, body, headers } = reply;
+    return {
+      status,
+      body,
+      etag: headers.get("etag") ?? undefined,
+      next: nextPage(headers.get("link") ?? "", url),
+      waitMs: findWait(reply, outbound.nowMs()),
+      pauseMs: findPause(headers, outbound.nowMs()),
+    };
+  };
+}
+
+function pacedReply(waitMs: number): GithubReply {
+  const body = { message: "too many changes at once" };
+  return { status: 429, body, etag: undefined, next: undefined, waitMs };
+}
+
+/** On a server of one's own the address of GraphQL is beside that of the REST API. */
+function graphqlAddress(url: string) {
+  return url.endsWith("/api/v3") ? `${url.slice(0, -3)}/graphql` : `${url}/graphql`;
+}
+
+function repoOf(path: string) {
+  return /^\/repos\/([^/]+\/[^/?]+)/.exec(path)?.[1];
+}
+
+/** Only pages of the same service are followed: the token goes with the request. */
+function nextPage(link: string, url: string) {
+  const next = /<([^<>]+)>;\s*rel="next"/.exec(link)?.[1];
+  return next?.startsWith(`${url}/`) ? next : undefined;
+}
+
+/** How long to wait by what GitHub says: its own time first, then the end of the hour's limit, then a minute. */
+function findWait({ status, body, headers, retryAfterMs }: Awaited<ReturnType<typeof callService>>, nowMs: number) {
+  if (status !== 403 && status !== 429) return undefined;
+  if (retryAfterMs !== undefined) return retryAfterMs;
+  const resetMs = findReset(headers, nowMs);
+  if (resetMs !== undefined) return resetMs;
+  return status === 429 || /rate limit|abuse/i.test(sayProblem(body)) ? LIMIT_MS : undefined;
+}
+
+/** The time until the hourly limit begins anew, if nothing is left of it. */
+function findReset(headers: Headers, nowMs: number) {
+  const resetS = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
+  if (headers.get("x-ratelimit-remaining") !== "0" || !Number.isFinite(resetS)) return undefined;
+  return Math.max(1_000, resetS * 1000 - nowMs);
+}
+
+function findPause(headers: Headers, nowMs: number) {
+  const intervalMs = Number(headers.get("x-poll-interval") ?? Number.NaN) * 1000;
+  const pauses = [findReset(headers, nowMs) ?? 0, Number.isFinite(intervalMs) ? intervalMs : 0];
+  return Math.max(...pauses) || undefined;
+}
+
+/** The words of GitHub about a refused request. */
+export function sayProblem(body: unknown): string {
+  const parsed = Problem.safeParse(body);
+  return parsed.success ? parsed.data.message.slice(0, 200) : "";
+}
+
+/** Does something in an issue; `read` gets the reply if it succeeded. */
+export async function attempt(
+  request: () => Promise<GithubReply>,
+  read: (body: unknown) => ChannelResult = () => ({ ok: true }),
+): Promise<ChannelResult> {
+  try {
+    const reply = await request();
+    return reply.status >= 200 && reply.status < 300 ? read(reply.body) : judgeReply(reply);
+  } catch (error) {
+    return networkFailure(error);
+  }
+}
+
+/** Decides what a refusal means: gone, refused for good, or worth another try. */
+export function judgeReply({ status, body, waitMs }: GithubReply): Extract<ChannelResult, { ok: false }> {
+  const said = sayProblem(body);
+  const why = said === "" ? `status ${status}` : `${said} (status ${status})`;
+  if (status === 401) return { ok: false, why: "GitHub refuses the token", isRefused: true };
+  if (waitMs !== undefined) return { ok: false, why, retryAfterMs: waitMs };
+  if (status === 403) return { ok: false, why: `the token may not do this: ${why}`, isRefused: true };
+  if (status === 404 || status === 410) return { ok: false, why, isGone: true };
+  return { ok: false, why, isFinal: status === 422 || status === 400 };
+}

@@ -1,0 +1,130 @@
+import { setTimeout } from "node:timers/promises";
+import { z } from "zod";
+import type { InboundBatch, OutsideRef, Reply } from "../../core/channel/channel.ts";
+import type { GithubSettings } from "../../core/channel/channel-settings.ts";
+import type { GithubCall, GithubReply } from "./api.ts";
+import { CommentFeed } from "./comment-feed.ts";
+import { Comment, findTicks, parseRef, reactionReply, readComment, tickReply } from "./comment.ts";
+import { findEditor } from "./editor.ts";
+import { offersPair } from "./issue-comment.ts";
+
+/** Without a place to go on from, comments of this time are read: nobody answers older questions. */
+const BACK_MS = 7 * 24 * 60 * 60 * 1000;
+const LONGEST_WAIT_MS = 60 * 60 * 1000;
+const ANSWERING: ReadonlySet<string> = new Set(["+1", "-1"]);
+
+const Cursor = z.record(z.string(), z.string());
+const Reaction = z.object({
+  id: z.int(),
+  content: z.string(),
+  user: z.object({ login: z.string(), type: z.string() }).nullish(),
+});
+
+export interface ListenDeps {
+  call: GithubCall;
+  settings: GithubSettings;
+  /** Ticks that were read: the comment may be written anew. */
+  takenTicks: Set<string>;
+  nowMs: () => number;
+}
+
+interface ListenPlace {
+  cursor: string | undefined;
+  signal: AbortSignal;
+  listOpen: () => Promise<readonly OutsideRef[]>;
+}
+
+/** Looks for new and changed comments and reactions, as often as the settings and GitHub say. */
+export async function* listen(deps: ListenDeps, place: ListenPlace): AsyncIterable<InboundBatch> {
+  const { call, settings, nowMs } = deps;
+  const { signal } = place;
+  const from = Cursor.catch({}).parse(JSON.parse(place.cursor ?? "{}"));
+  const first = `${new Date(nowMs() - BACK_MS).toISOString().slice(0, 19)}Z`;
+  const feeds = settings.repos.map((repo) => new CommentFeed(call, repo, from[repo] ?? first));
+  const reactions = new ReactionWatch(deps);
+  let said: string | undefined;
+  while (!signal.aborted) {
+    let waitMs = settings.pollMs;
+    let hasRead = false;
+    const replies: Reply[] = [];
+    for (const feed of feeds) {
+      const result = await feed.poll(signal);
+      waitMs = Math.max(waitMs, result.waitMs);
+      hasRead ||= result.isRead;
+      for (const comment of result.comments) replies.push(...(await repliesOf(deps, feed.repo, comment, signal)));
+    }
+    const reacted = await reactions.look(await place.listOpen(), signal);
+    waitMs = Math.max(waitMs, reacted.waitMs);
+    replies.push(...reacted.replies);
+    const cursor = JSON.stringify(Object.fromEntries(feeds.map(({ repo, since }) => [repo, since])));
+    // The first batch is there even if it is empty: comments can be read.
+    if (replies.length > 0 || (hasRead && cursor !== said)) {
+      yield { cursor, replies, pairings: [] };
+      said = cursor;
+    }
+    await setTimeout(Math.min(waitMs, LONGEST_WAIT_MS), undefined, { signal }).catch(() => undefined); // aborted
+  }
+}
+
+async function repliesOf(deps: ListenDeps, repo: string, comment: Comment, signal: AbortSignal): Promise<Reply[]> {
+  const keys = findTicks(comment);
+  if (!keys) {
+    const reply = readComment(repo, comment);
+    return reply ? [reply] : [];
+  }
+  const editor = await findEditor(deps.call, comment, signal);
+  // The next look brings the comment as it is by now.
+  if (editor === "changed") return [];
+  deps.takenTicks.add(`${comment.id} ${comment.updated_at}`);
+  return [tickReply(repo, comment, keys, editor.login)];
+}
+
+/**
+ * Reactions to comments of ours whose questions wait and where a thumb can answer. A reaction changes no comment, so each
+ * is asked for.
+ */
+class ReactionWatch {
+  readonly #deps: ListenDeps;
+  readonly #etags = new Map<OutsideRef, string | undefined>();
+  /** Comments that offer two options; what was asked stays the same. */
+  readonly #pairs = new Map<OutsideRef, boolean>();
+
+  constructor(deps: ListenDeps) {
+    this.#deps = deps;
+  }
+
+  async look(open: readonly OutsideRef[], signal: AbortSignal): Promise<{ replies: Reply[]; waitMs: number }> {
+    const replies: Reply[] = [];
+    let waitMs = 0;
+    for (const known of [this.#etags, this.#pairs])
+      for (const outside of known.keys()) if (!open.includes(outside)) known.delete(outside);
+    for (const outside of open) {
+      const reply = await this.#ask(outside, signal);
+      waitMs = Math.max(waitMs, reply?.waitMs ?? 0, reply?.pauseMs ?? 0);
+      if (reply?.waitMs !== undefined) break;
+      if (reply?.status !== 200) continue; // unchanged, or the comment is gone
+      this.#etags.set(outside, reply.etag);
+      const reactions = z.array(Reaction).parse(reply.body);
+      replies.push(...reactions.flatMap((reaction) => readReaction(outside, reaction)));
+    }
+    return { replies, waitMs };
+  }
+
+  /** Asks for the reactions to a comment; undefined where they cannot answer. */
+  async #ask(outside: OutsideRef, signal: AbortSignal): Promise<GithubReply | undefined> {
+    const { repo, id } = parseRef(outside);
+    const path = `/repos/${repo}/issues/comments/${id}`;
+    if (!this.#pairs.has(outside)) {
+      const found = await this.#deps.call(path, { signal });
+      if (found.status !== 200) return found.waitMs === undefined ? undefined : found;
+      this.#pairs.set(outside, offersPair(Comment.parse(found.body).body ?? ""));
+    }
+    if (!this.#pairs.get(outside)) return undefined;
+    return this.#deps.call(`${path}/reactions?per_page=100`, { etag: this.#etags.get(outside), signal });
+  }
+}
+
+function readReaction(outside: OutsideRef, { id, content, user }: z.infer<typeof Reaction>): Reply[] {
+  if (user?.type !== "User" || !ANSWERING.has(content)) return [];
+  return [reactionReply(outside, { id, content, login: user.login })];
+}

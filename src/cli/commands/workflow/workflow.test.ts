@@ -1,0 +1,192 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Scene } from "../../../../test/scene.ts";
+import { type } from "../../../../test/typed.ts";
+import { STARTERS } from "../../../workflow/starter/starters.ts";
+
+let base: string;
+let project: string;
+let folder: string;
+
+beforeAll(() => {
+  base = mkdtempSync(join(tmpdir(), "askd-workflow-"));
+});
+afterAll(() => rmSync(base, { recursive: true }));
+beforeEach(() => {
+  project = mkdtempSync(join(base, "project-"));
+  mkdirSync(join(project, ".git"));
+  folder = join(project, ".askd", "workflows");
+});
+
+const PLAIN = "name: plain\nsteps:\n  - { id: one, tool: shell, input: { argv: [ls] } }\n";
+
+function write(name: string, text: string) {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+/** Types a command in a folder of the project. */
+async function typed(argv: readonly string[], cwd = project) {
+  const writeFile = (path: string, text: string) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return Promise.resolve();
+  };
+  return type(new Scene(), ["workflow", ...argv], { cwd, homeDir: base, writeFile });
+}
+
+describe("askd workflow init", () => {
+  test("offers the starting points", async () => {
+    const { exit, stdout } = await typed(["init"]);
+    expect(exit).toBe(0);
+    for (const name of Object.keys(STARTERS)) expect(stdout).toMatch(new RegExp(`^${name} +\\w`, "m"));
+    const json = await typed(["init", "--json=name"]);
+    expect(JSON.parse(json.stdout)).toEqual(Object.keys(STARTERS).map((name) => ({ name })));
+  });
+
+  test.each(Object.keys(STARTERS))("writes %s, which is valid", async (name) => {
+    const { stdout, exit } = await typed(["init", name]);
+    expect({ stdout, exit }).toMatchObject({ exit: 0, stdout: expect.stringContaining(`askd workflow graph ${name}`) });
+    expect(readFileSync(join(folder, `${name}.yml`), "utf8")).toMatch(
+      /^# yaml-language-server: \$schema=https:\S+\/workflow\.schema\.json\n/,
+    );
+    expect(await typed(["validate"])).toMatchObject({ exit: 0, stderr: "" });
+    expect((await typed(["graph", name])).exit).toBe(0);
+  });
+
+  test("keeps a file that is there, unless it is forced", async () => {
+    write("autofix.yml", PLAIN);
+    expect(await typed(["init", "autofix"])).toMatchObject({
+      exit: 6,
+      stderr: expect.stringContaining("Replace it: askd workflow init autofix --force"),
+    });
+    expect(readFileSync(join(folder, "autofix.yml"), "utf8")).toBe(PLAIN);
+    expect((await typed(["init", "autofix", "--force"])).exit).toBe(0);
+    expect(readFileSync(join(folder, "autofix.yml"), "utf8")).toContain("name: autofix");
+  });
+
+  test("suggests the name that was meant", async () => {
+    expect(await typed(["init", "autofx"])).toMatchObject({ exit: 5, stderr: expect.stringContaining("autofix?") });
+  });
+});
+
+describe("askd workflow validate", () => {
+  test("names file, line and column, and exits with 2", async () => {
+    write("good.yml", PLAIN);
+    write("bad.yml", PLAIN.replace("plain", "bad").replace("tool", "tol"));
+    expect(await typed(["validate"])).toEqual({
+      exit: 2,
+      stdout: "✓ plain, 1 step\n",
+      stderr: "error: .askd/workflows/bad.yml:3:16: There is no key tol here\n  Did you mean tool?\n",
+    });
+    const { stdout, exit } = await typed(["validate", "--json"]);
+    expect(exit).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: null, hash: null, problems: [{ level: "error", line: 3, column: 16, hint: "Did you mean tool?" }] },
+      { name: "plain", steps: 1, problems: [], hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
+  });
+
+  test("checks the files that are named, wherever they are", async () => {
+    writeFileSync(join(project, "draft.yml"), PLAIN);
+    expect(await typed(["validate", "draft.yml"])).toMatchObject({ exit: 0, stdout: "✓ plain, 1 step\n" });
+    expect(await typed(["validate", "nothing.yml"])).toMatchObject({
+      exit: 2,
+      stderr: "error: nothing.yml: There is no such file\n",
+    });
+  });
+
+  test("warns of a tool that looks mistyped, as an MCP server may have it", async () => {
+    write("w.yml", PLAIN.replace("shell", "shel"));
+    expect(await typed(["validate"])).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining("warning: .askd/workflows/w.yml:3:22: there is no tool shel"),
+    });
+  });
+
+  test("refuses links, large files and two files with one name", async () => {
+    write("a.yml", PLAIN);
+    write("b.yml", PLAIN);
+    write("large.yml", `name: ${"x".repeat(300_000)}`);
+    symlinkSync("/etc/hostname", join(folder, "link.yml"));
+    const { stderr, exit } = await typed(["validate"]);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(".askd/workflows/b.yml:1:1: ");
+    expect(stderr).toContain("has a workflow of the same name, plain");
+    expect(stderr).toContain(".askd/workflows/large.yml: The file has 300006 bytes");
+    expect(stderr).toContain(".askd/workflows/link.yml: This is not a plain file");
+  });
+
+  test("says what to do if there are none", async () => {
+    expect(await typed(["validate"])).toMatchObject({ exit: 5, stderr: expect.stringContaining("askd workflow init") });
+  });
+});
+
+describe("askd workflow list and graph", () => {
+  test("list the workflows of the project, also from a folder in it", async () => {
+    expect((await typed([])).stdout).toBe("No workflows yet. Start with one: askd workflow init autofix\n");
+    write("autofix.yml", STARTERS["autofix"]?.text ?? "");
+    write("plain.yml", PLAIN);
+    const inner = join(project, "src");
+    mkdirSync(inner);
+    expect((await typed(["list"], inner)).stdout).toBe(
+      "autofix  label auto-fix, schedule 0 */6 * * * UTC\nplain    by hand\n",
+    );
+    expect(JSON.parse((await typed(["list", "--json=name,steps"])).stdout)).toEqual([
+      { name: "autofix", steps: ["analyze", "check_confidence", "apply_fix", "run_checks", "create_pr"] },
+      { name: "plain", steps: ["one"] },
+    ]);
+  });
+
+  test("show a picture of the steps", async () => {
+    write("autofix.yml", STARTERS["autofix"]?.text ?? "");
+    expect((await typed(["graph", "autofix"])).stdout).toBe(
+      [
+        "autofix",
+        "● label auto-fix, schedule 0 */6 * * * UTC",
+        "│",
+        "├─ analyze: analyze_issue → analysis",
+        "│",
+        "├─ check_confidence: post_question, waits for an answer, if analysis.confidence < 80",
+        "│  └ answered → apply_fix",
+        "│  └ timeout → on_timeout",
+        "│  └ skipped → apply_fix",
+        "│",
+        "├─ apply_fix: apply_code_fix",
+        "│",
+        "├─ run_checks: run_checks",
+        "│",
+        "├─ create_pr: github_create_pr",
+        "■ completed; skipped after a timeout",
+        "",
+        "on_timeout",
+        "│",
+        "├─ on_timeout: update_github_issue",
+        "",
+      ].join("\n"),
+    );
+    const { edges } = JSON.parse((await typed(["graph", "autofix", "--json"])).stdout) as { edges: unknown[] };
+    expect(edges).toContainEqual({ from: "check_confidence", to: "apply_fix", when: "answered" });
+  });
+
+  test("show branches inside their step, and words in place of lines for screen readers", async () => {
+    write("release-approval.yml", STARTERS["release-approval"]?.text ?? "");
+    const { stdout } = await typed(["graph", "release-approval"]);
+    expect(stdout).toContain("├─ verify: at the same time\n│  │\n│  ├─ tests: shell\n│  │\n│  ├─ audit: shell\n");
+    const spoken = await typed(["graph", "release-approval", "--ax-screen-reader"]);
+    expect(spoken.stdout).toContain("step: verify: at the same time\n  step: tests: shell\n");
+    expect(spoken.stdout).not.toMatch(/[│├●■]/);
+  });
+
+  test("name the workflow that was meant, and one that has mistakes", async () => {
+    write("plain.yml", PLAIN);
+    write("bad.yml", "name: bad\n");
+    expect(await typed(["graph", "plian"])).toMatchObject({ exit: 5, stderr: expect.stringContaining("plain?") });
+    expect(await typed(["graph", "bad"])).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("See them: askd workflow validate"),
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import type { Changes, DecisionContext, Entry } from "../changes.ts";
+import { Instant } from "../instant.ts";
+import { Actor } from "../people/actor.ts";
+import { requireAccess } from "../people/access.ts";
+import { hashText } from "../question/content.ts";
+import { changeEntry } from "../trail/store-event.ts";
+import type { WorkflowDefinition } from "./definition/definition.ts";
+
+/** A workflow of a project, with the definition that a person approved. */
+export const ApprovedWorkflow = z.object({
+  id: z.string(),
+  version: z.int(),
+  name: z.string(),
+  /** The machine and the project, and the file in it. */
+  host: z.string(),
+  dir: z.string(),
+  file: z.string(),
+  repo: z.string().optional(),
+  /** The hash of the definition; another one has to be approved anew. */
+  definition: z.string(),
+  approvedBy: Actor,
+  approvedAt: Instant,
+});
+export type ApprovedWorkflow = z.infer<typeof ApprovedWorkflow>;
+
+/** A definition that a person approves, and its place. */
+export type ApprovalInput = Pick<ApprovedWorkflow, "name" | "host" | "dir" | "file" | "repo" | "definition">;
+
+/** Names a workflow of a project on a machine. */
+export function workflowId({ host, dir, name }: Pick<ApprovedWorkflow, "host" | "dir" | "name">): string {
+  return `${name}-${hashText(`${host}\n${dir}`).slice(0, 16)}`;
+}
+
+export function parseApproved({ id, version, body }: Entry): ApprovedWorkflow {
+  return ApprovedWorkflow.parse({ ...body, id, version });
+}
+
+/** Approves a definition, which is kept once under its hash. Only people approve: an agent cannot. */
+export function approveWorkflow(
+  before: ApprovedWorkflow | undefined,
+  { input, definition, isKept }: { input: ApprovalInput; definition: WorkflowDefinition; isKept: boolean },
+  at: DecisionContext,
+): Changes & { approved: ApprovedWorkflow } {
+  requireAccess("approve_workflow", at.by);
+  const id = workflowId(input);
+  const version = before?.version ?? 0;
+  const approved: ApprovedWorkflow = { ...input, id, version, approvedBy: at.by, approvedAt: at.now };
+  const { id: _id, version: _version, ...body } = approved;
+  const entry: Entry = { kind: "workflow", id, version, body };
+  const detail = { name: input.name, definition: input.definition, replaces: before?.definition };
+  const changed = changeEntry(
+    { type: "workflow.approved", entry, from: before && "approved", to: "approved", detail },
+    at,
+  );
+  const text: Entry = { kind: "definition", id: input.definition, version: 0, body: { definition } };
+  return { ...changed, entries: [...(changed.entries ?? []), ...(isKept ? [] : [text])], approved };
+}

@@ -1,0 +1,187 @@
+import { findNearest } from "../../text/nearest.ts";
+import { isTimeZone } from "../../time-zone.ts";
+import { CronProblem, parseCron } from "../trigger/cron.ts";
+import type { WorkflowDefinition, WorkflowTrigger } from "./definition.ts";
+import type { DefinitionProblem, ValuePath } from "./definition-problem.ts";
+import { checkNames } from "./check-names.ts";
+import { fitsInput } from "./inputs.ts";
+import { type PlacedStep, stepsOf } from "./step-tree.ts";
+
+const MOST_STEPS_IN_ALL = 200;
+const MOST_NESTED = 4;
+const ASKING_TOOL = "post_question";
+
+/** The tools that a workflow can call. */
+export interface KnownTools {
+  names: readonly string[];
+  /** There may be others: MCP servers were not asked for theirs. */
+  mayHaveMore: boolean;
+}
+
+/** Finds the mistakes that the shape of a definition does not show. Nothing is executed. */
+export function checkDefinition(definition: WorkflowDefinition, tools?: KnownTools): DefinitionProblem[] {
+  const steps = stepsOf(definition);
+  return [
+    ...checkIds(steps),
+    ...checkNesting(steps),
+    ...steps.flatMap((placed) => checkSuspend(placed)),
+    ...(tools ? toolCalls(definition, steps).flatMap((call) => checkTool(call, tools)) : []),
+    ...checkResume(definition, steps),
+    ...checkInputs(definition),
+    ...(definition.triggers ?? []).flatMap((trigger, index) => checkTrigger(definition, trigger, ["triggers", index])),
+    ...checkNames(definition),
+  ];
+}
+
+function checkIds(steps: readonly PlacedStep[]): DefinitionProblem[] {
+  const seen = new Set<string>();
+  return steps.flatMap(({ step: { id }, path }) => {
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [error([...path, "id"], `There are two steps with the id ${id}`, "Give one of them another id")];
+  });
+}
+
+function checkNesting(steps: readonly PlacedStep[]): DefinitionProblem[] {
+  const [beyond] = steps.slice(MOST_STEPS_IN_ALL);
+  const deep = steps.find(({ within }) => within.length > MOST_NESTED);
+  return [
+    ...(beyond ? [error(beyond.path, `A workflow has at most ${MOST_STEPS_IN_ALL} steps in all`)] : []),
+    ...(deep ? [error(deep.path, `Steps are nested at most ${MOST_NESTED} deep`)] : []),
+  ];
+}
+
+function checkSuspend({ step, path, isInHandler }: PlacedStep): DefinitionProblem[] {
+  if (!("suspend" in step) || !step.suspend) return [];
+  const at = [...path, "suspend"];
+  if (isInHandler) return [error(at, "A step of on_timeout or on_failure cannot wait for an answer", "Remove suspend")];
+  if (step.tool !== ASKING_TOOL) {
+    return [error(at, `Only ${ASKING_TOOL} can suspend a run; ${step.tool} asks nobody`, "Remove suspend")];
+  }
+  return [];
+}
+
+interface ToolPlace {
+  tool: string;
+  path: ValuePath;
+}
+
+function toolCalls({ on_timeout, on_failure }: WorkflowDefinition, steps: readonly PlacedStep[]): ToolPlace[] {
+  const handlers = Object.entries({ on_timeout, on_failure });
+  return [
+    ...steps.flatMap(({ step, path }) => ("tool" in step ? [{ tool: step.tool, path: [...path, "tool"] }] : [])),
+    ...handlers.flatMap(([name, handler]) =>
+      handler && "tool" in handler ? [{ tool: handler.tool, path: [name, "tool"] }] : [],
+    ),
+  ];
+}
+
+function checkTool({ tool, path }: ToolPlace, { names, mayHaveMore }: KnownTools): DefinitionProblem[] {
+  if (names.includes(tool)) return [];
+  const meant = findNearest(tool, names);
+  const hint = meant === undefined ? `There are: ${names.join(", ")}` : `Did you mean ${meant}?`;
+  if (!mayHaveMore) return [error(path, `There is no tool ${tool}`, hint)];
+  if (meant === undefined) return [];
+  return [{ level: "warning", path, message: `there is no tool ${tool} in askd; an MCP server must have it`, hint }];
+}
+
+/** A question must not lead back to itself: each answer would ask again. */
+function checkResume({ steps, on_resume }: WorkflowDefinition, all: readonly PlacedStep[]): DefinitionProblem[] {
+  if (!on_resume) return [];
+  if (!all.some(({ step }) => "suspend" in step && step.suspend === true)) {
+    const message = "No step has suspend: true, so on_resume never happens";
+    return [{ level: "warning", path: ["on_resume"], isKey: true, message }];
+  }
+  const { goto } = on_resume;
+  if (goto === undefined) return [];
+  const path = ["on_resume", "goto"];
+  const target = steps.findIndex(({ id }) => id === goto);
+  if (target < 0)
+    return [
+      unknownGoto(
+        goto,
+        steps.map(({ id }) => id),
+        all,
+      ),
+    ];
+  const asking = steps.findLast((step, index) => index >= target && "suspend" in step && step.suspend === true);
+  if (!asking) return [];
+  return [
+    error(
+      path,
+      `goto ${goto} leads back to the question of ${asking.id}, which would be asked for ever`,
+      `Name a step after ${asking.id}`,
+    ),
+  ];
+}
+
+function unknownGoto(goto: string, ids: readonly string[], all: readonly PlacedStep[]) {
+  const path = ["on_resume", "goto"];
+  if (all.some(({ step }) => step.id === goto)) {
+    return error(path, `goto cannot lead into another step; ${goto} is inside one`, "Name a step of the outer list");
+  }
+  const meant = findNearest(goto, ids);
+  const hint = meant === undefined ? `There are: ${ids.join(", ")}` : `Did you mean ${meant}?`;
+  return error(path, `There is no step ${goto}`, hint);
+}
+
+function checkInputs({ inputs }: WorkflowDefinition): DefinitionProblem[] {
+  return Object.entries(inputs ?? {}).flatMap(([name, input]) => {
+    const { type = "string", default: value, options } = input;
+    if (options && type !== "string") return [error(["inputs", name, "options"], "Only a string has options")];
+    if (value === undefined || fitsInput(value, input)) return [];
+    const expected = options ? `one of: ${options.join(", ")}` : `a ${type}`;
+    return [error(["inputs", name, "default"], `The default of ${name} must be ${expected}`)];
+  });
+}
+
+function checkTrigger(
+  { inputs = {} }: WorkflowDefinition,
+  trigger: WorkflowTrigger,
+  path: ValuePath,
+): DefinitionProblem[] {
+  if ("manual" in trigger) return [];
+  const given = trigger.inputs ?? {};
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(inputs, name));
+  const missing = Object.entries(inputs)
+    .filter(([name, input]) => input.required && input.default === undefined && !Object.hasOwn(given, name))
+    .map(([name]) => name);
+  return [
+    ...("schedule" in trigger ? checkSchedule(trigger, path) : []),
+    ...unknown.map((name) => {
+      const meant = findNearest(name, Object.keys(inputs));
+      const hint = meant === undefined ? undefined : `Did you mean ${meant}?`;
+      return { ...error([...path, "inputs", name], `The workflow has no input ${name}`, hint), isKey: true };
+    }),
+    ...missing.map((name) =>
+      error(path, `A run started by this has no value for the input ${name}`, `Add inputs: { ${name}: … } here`),
+    ),
+  ];
+}
+
+function checkSchedule(
+  { schedule, timezone }: Extract<WorkflowTrigger, { schedule: string }>,
+  path: ValuePath,
+): DefinitionProblem[] {
+  const problems: DefinitionProblem[] = [];
+  try {
+    parseCron(schedule);
+  } catch (cause) {
+    if (!(cause instanceof CronProblem)) throw cause;
+    problems.push(error([...path, "schedule"], upperFirst(cause.message), 'Write it like "0 */6 * * *"'));
+  }
+  if (timezone !== undefined && !isTimeZone(timezone)) {
+    problems.push(error([...path, "timezone"], `There is no time zone ${timezone}`, "Write it like Europe/Berlin"));
+  }
+  return problems;
+}
+
+function upperFirst(text: string) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function error(path: ValuePath, message: string, hint?: string): DefinitionProblem {
+  return { level: "error", path, message, ...(hint !== undefined && { hint }) };
+}

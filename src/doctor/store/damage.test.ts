@@ -1,0 +1,231 @@
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SYSTEM } from "../../core/people/actor.ts";
+import { exportStore } from "../../engine/trail/export.ts";
+import { importLines } from "../../engine/trail/import.ts";
+import { verify } from "../../engine/trail/verify.ts";
+import { openDatabase } from "../../sqlite.ts";
+import { openPostgres } from "../../store/postgres/postgres.ts";
+import { openSqliteStore } from "../../store/sqlite/sqlite.ts";
+import type { Store } from "../../store/store.ts";
+import { createDatabase } from "../../../test/postgres.ts";
+import { archiveUnsealed, fillStore } from "../../../test/proof/tamper-fill.ts";
+import { Ward } from "../../../test/ward.ts";
+import { checkStore } from "../check-up.ts";
+import { type Finding, needsAction } from "../finding.ts";
+import { repairAll } from "../run-checks.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "askd-damage-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const filled = join(directory, "filled.db");
+const exported: string[] = [];
+
+beforeAll(async () => {
+  const store = await openSqliteStore(filled);
+  await fillStore(store);
+  await exportStore(store, { version: "1", hasSecrets: true }, async (text) => void exported.push(text));
+  await store.close();
+});
+
+/** Damage by statements, or to the file itself. */
+type Damage = string | ((file: string) => void);
+/** `mended`: doctor --fix repairs it. `explained`: it says what to type. */
+type Case = [what: string, damage: Damage, code: string, how: "mended" | "explained"];
+
+const bad = (table: string, where: string, key = "id") =>
+  `update ${table} set body = '{"id": "broken' where ${key} in (select ${key} from ${table} where ${where} limit 1)`;
+const TIMERS = "kind in ('expire', 'remind', 'watch', 'settle')";
+const ORPHAN = `insert into job (key, kind, due_at, ready_at, attempt, body)
+  select 'clock:' || id, 'expire', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1,
+    '{"key":"clock:' || id || '","kind":"expire","dueAt":"2026-01-01T00:00:00.000Z","runId":"' || run_id
+      || '","questionId":"' || id || '","tries":0}' from question where status = 'answered' limit 1`;
+
+const PAGE = "a page of the archive";
+const POINTED = "(select min(cast(substr(body, 2) as integer)) from question where body like '@%')";
+
+const IN_FILES: Case[] = [
+  [PAGE, `update archive set body = x'01ff' where last = ${POINTED}`, "trail_unreadable", "explained"],
+  ["a run whose text is bytes", `update run set body = x'00ff00' where number = 2`, "row_unreadable", "mended"],
+  ["a pending question", bad("question", "status = 'pending'"), "row_unreadable", "mended"],
+  ["an answered question", bad("question", "status = 'answered'"), "row_unreadable", "mended"],
+  ["a timed out question", bad("question", "status = 'timeout'"), "row_unreadable", "mended"],
+  ["a cancelled question", bad("question", "status = 'cancelled'"), "row_unreadable", "mended"],
+  ["every question", "update question set body = 'x'", "row_unreadable", "mended"],
+  ["a run that waits", bad("run", "status = 'awaiting_input'"), "row_unreadable", "mended"],
+  ["a run to be resumed", bad("run", "status = 'resuming'"), "row_unreadable", "mended"],
+  ["a run that ended", bad("run", "status = 'completed'"), "row_unreadable", "mended"],
+  [
+    "a run and its question",
+    `${bad("run", "number = 2")}; ${bad("question", "run_id = (select id from run where number = 2)")}`,
+    "row_unreadable",
+    "mended",
+  ],
+  ["a text", bad("content", "1 = 1", "hash"), "row_unreadable", "mended"],
+  [
+    "a text that is a number",
+    "update content set body = '7' where hash = (select max(hash) from content)",
+    "row_unreadable",
+    "mended",
+  ],
+  [
+    "a question that is an array",
+    "update question set body = '[]' where status = 'pending'",
+    "row_unreadable",
+    "mended",
+  ],
+  ["a timer", bad("job", TIMERS, "key"), "row_unreadable", "mended"],
+  ["a job that resumes", bad("job", "kind = 'resume'", "key"), "row_unreadable", "mended"],
+  ["a job that seals", bad("job", "kind = 'seal'", "key"), "row_unreadable", "mended"],
+  ["a person", "update entry set body = 'x' where kind = 'person' and id = 'lena'", "row_unreadable", "mended"],
+  ["a template", "update entry set body = '[1' where kind = 'template'", "row_unreadable", "mended"],
+  [
+    "a token",
+    `update entry set body = '' where kind = 'token' and id = (select max(id) from entry where kind = 'token')`,
+    "row_unreadable",
+    "mended",
+  ],
+  [
+    "a message",
+    "update entry set body = '{' where kind = 'delivery' and id = (select max(id) from entry where kind = 'delivery')",
+    "row_unreadable",
+    "mended",
+  ],
+  [
+    "a line of the trail",
+    "update event set body = '{' where seq = (select max(seq) from event)",
+    "trail_unreadable",
+    "explained",
+  ],
+  ["no version", "delete from meta", "schema_lost", "mended"],
+  ["no trail of tokens", "pragma foreign_keys = off; delete from run where number = 0", "schema_lost", "mended"],
+  ["no mark of words", "delete from word_mark", "schema_lost", "mended"],
+  ["no index of states", "drop index run_status", "schema_differs", "mended"],
+  ["no index of keys", "drop index question_key", "schema_differs", "mended"],
+  ["no index of jobs", "drop index job_ready", "schema_differs", "mended"],
+  [
+    "another index of that name",
+    "drop index run_parent; create index run_parent on run (name)",
+    "schema_differs",
+    "mended",
+  ],
+  ["no words of questions", "drop table question_word", "schema_differs", "mended"],
+  ["no words of answers", "drop table answered_word", "schema_differs", "mended"],
+  [
+    "no words at all",
+    "drop table question_word; drop table answered_word; drop table word_mark",
+    "schema_differs",
+    "mended",
+  ],
+  [
+    "a foreign trigger",
+    "create trigger t after insert on question begin delete from job; end",
+    "schema_differs",
+    "mended",
+  ],
+  ["a foreign view", "create view v as select * from question", "schema_differs", "mended"],
+  ["a foreign index", "create index i on question (version)", "schema_differs", "mended"],
+  ["a foreign table", "create table other (x)", "schema_foreign", "explained"],
+  ["a foreign column", "alter table run add column other", "schema_foreign", "explained"],
+  ["no timers", `delete from job where ${TIMERS}`, "timer_missing", "mended"],
+  ["no job to resume", "delete from job where kind = 'resume'", "timer_missing", "mended"],
+  ["no jobs but those that stop agents", "delete from job where kind <> 'stop'", "timer_missing", "mended"],
+  ["a timer of a closed question", ORPHAN, "timer_orphaned", "mended"],
+  ["no table of entries", "drop table entry", "store_unusable", "explained"],
+  ["a newer version", "update meta set schema = 99, writable_by = 99", "newer_schema", "explained"],
+  ["another journal", "pragma journal_mode = delete", "not_durable", "explained"],
+  ["a cut file", (file) => truncateSync(file, 8192), "store_unusable", "explained"],
+  ["an empty file", (file) => truncateSync(file, 0), "store_unusable", "explained"],
+  ["another file", (file) => writeFileSync(file, "Dear diary, ".repeat(1000)), "store_unusable", "explained"],
+  ["a file that others can read", (file) => chmodSync(file, 0o644), "store_open", "mended"],
+];
+
+test.each(IN_FILES)("a file with %s damaged", async (what, damage, code, how) => {
+  const ward = new Ward();
+  mkdirSync(dirname(ward.file), { mode: 0o700 });
+  copyFileSync(filled, ward.file);
+  chmodSync(ward.file, 0o600);
+  if (typeof damage === "string") {
+    const database = openDatabase(ward.file);
+    database.exec(damage);
+    database.close();
+  } else damage(ward.file);
+  expect(await treat(ward, { code, how, open: () => openSqliteStore(ward.file) })).toBe(how);
+  const copies = readdirSync(dirname(ward.file)).filter((name) => name.includes(".before-fix-"));
+  // Of a damaged page, the rows in it are set aside.
+  const isRebuilt = (/^(row|schema)/.test(code) && how === "mended") || what === PAGE;
+  expect(copies.length > 0).toBe(isRebuilt);
+});
+
+const IN_DATABASES: Case[] = [
+  [PAGE, `update archive set body = '\\x01ff' where page = ${POINTED}`, "trail_unreadable", "explained"],
+  ["a pending question", bad("question", "status = 'pending'"), "row_unreadable", "mended"],
+  ["no version", "delete from meta", "schema_lost", "mended"],
+  ["no index of states", "drop index run_status", "schema_differs", "mended"],
+  ["no words", "drop table question_word, answered_word, word_mark", "schema_differs", "mended"],
+];
+
+test.each(IN_DATABASES)("a database with %s damaged", async (what, damage, code, how) => {
+  const url = await createDatabase("doctor_damage");
+  const store = await openPostgres({ url });
+  await importLines(store, each(exported), SYSTEM);
+  if (what === PAGE) await archiveUnsealed(store);
+  await store.close();
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(String(damage));
+  await client.end();
+  const ward = new Ward({ store: { kind: "postgres", url } });
+  expect(await treat(ward, { code, how, open: () => openPostgres({ url }) })).toBe(how);
+});
+
+interface Treatment {
+  code: string;
+  how: "mended" | "explained";
+  open(): Promise<Store>;
+}
+
+/** Looks at the store, repairs what can be repaired, and says which of the two it came to. */
+async function treat(ward: Ward, { code, how, open }: Treatment): Promise<Treatment["how"]> {
+  const look = () => checkStore(ward.context);
+  const troubles = (await look()).filter(isOfStore);
+  expect(troubles.map((finding) => finding.code)).toContain(code);
+  // Whatever is found says what to type.
+  for (const { fix } of troubles) expect(fix).toBeTruthy();
+  const { findings, repaired } = await repairAll(troubles, look);
+  expect(repaired.map(({ failure }) => failure).filter(Boolean)).toEqual([]);
+  const left = findings.filter(isOfStore).map((finding) => finding.code);
+  expect(left).not.toContain("row_unreadable");
+  if (how === "explained") return left.includes(code) ? "explained" : "mended";
+  expect(left).toEqual([]);
+  const store = await open();
+  try {
+    expect((await verify(store)).problems).toEqual([]);
+    while ((await store.indexWords(1_000)) > 0);
+    const found = await store.listQuestions({ order: "newest", limit: 10, find: "queue" });
+    if (code.startsWith("schema")) expect(found.map(({ title }) => title)).toEqual(["Which queue?"]);
+  } finally {
+    await store.close();
+  }
+  return "mended";
+}
+
+/** The machine of the test is none of its business. */
+function isOfStore(finding: Finding): boolean {
+  return needsAction(finding) && /^(row|trail|schema|timer|store|newer|not_durable|not_checked)/.test(finding.code);
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}

@@ -1,0 +1,55 @@
+import type { Channel, Reply } from "../../core/channel/channel.ts";
+import { type Delivery, outsideOf, parseDelivery, placeName } from "../../core/channel/delivery.ts";
+import { tellIn } from "../../core/channel/message-words.ts";
+import { randomPart, shortId } from "../../core/id.ts";
+import { isPending } from "../../core/question/question.ts";
+import type { Language } from "../../core/text/language.ts";
+import type { Store } from "../../store/store.ts";
+import type { Decider } from "../decide.ts";
+
+const LEAST_NAMED_CHARS = 4;
+
+/**
+ * The messages that a reply at a place may be about, newest first. One that names a question is about that one, also when
+ * it is closed. Any other is about the questions that wait there; where none waits, people only talk.
+ */
+export async function findAtPlace(
+  { store, decider }: { store: Pick<Store, "readEntries" | "listEntries">; decider: Decider },
+  channel: Channel,
+  reply: Reply,
+): Promise<Delivery[]> {
+  const { places } = channel;
+  if (reply.place === undefined || !places) return [];
+  const entries = await store.listEntries("outside", placeName(channel.name, reply.place));
+  const ids = entries
+    .filter((entry) => places.isAfter(reply, outsideOf(entry, channel.name)))
+    .map(({ body }) => String(body["delivery"]));
+  const deliveries = (await store.readEntries("delivery", [...new Set(ids)])).map(parseDelivery);
+  const newest = deliveries.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
+  const { question: name } = reply;
+  if (name !== undefined) return newest.filter((delivery) => isNamedBy(idOf(delivery), name));
+  const waiting: Delivery[] = [];
+  for (const delivery of newest) {
+    const { questionId } = delivery;
+    if (questionId && isPending((await decider.rows.read(questionId)).question)) waiting.push(delivery);
+  }
+  return waiting;
+}
+
+function idOf({ questionId }: Delivery): string {
+  return questionId ?? "";
+}
+
+/** People type a question's id as it is shown: shortened. */
+function isNamedBy(id: string, name: string) {
+  const typed = name.toLowerCase().replace(/^q[-_]/, "");
+  if (typed === id.slice(2)) return true;
+  return typed.length >= LEAST_NAMED_CHARS && randomPart(id).startsWith(typed);
+}
+
+/** The words for a reply that may be about several questions. */
+export function sayWhich(candidates: readonly Delivery[], language: Language): string {
+  const ids = candidates.map(idOf);
+  const commands = ids.map((id) => `\`/answer ${shortId(id, ids)} …\``).toReversed();
+  return tellIn(language, "which", { n: ids.length, commands: commands.join(", ") });
+}

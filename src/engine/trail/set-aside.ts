@@ -1,0 +1,219 @@
+import type { Changes, DecisionContext, Entry } from "../../core/changes.ts";
+import { type QuestionId, type RunId, STORE_CHAIN } from "../../core/id.ts";
+import { questionEvent, unchangedRunEvent, type Event } from "../../core/trail/event.ts";
+import { ROW_DAMAGED, closeDamagedQuestion, rebuildDamagedRun, rebuildJob } from "../../core/trail/rebuilt-row.ts";
+import { DeliveryRef } from "../../core/channel/delivery-ref.ts";
+import type { Job } from "../../core/run/job.ts";
+import { type RowDigests, digestOf } from "../../core/trail/row-digest.ts";
+import { contentName, hashContent } from "../../core/question/content.ts";
+import { missingJobs } from "../../core/trail/required-job.ts";
+import { UNREADABLE_CONTENT } from "../../store/row.ts";
+import type { Actor } from "../../core/people/actor.ts";
+import type { CommitResult, DamagedRows, Store } from "../../store/store.ts";
+import { allQuestions } from "../runs.ts";
+import { type UnreadableRow, findChains, findUnreadableRows } from "./unreadable-row.ts";
+
+/** Later ones need the rows of earlier ones. A line of the trail cannot be replaced: its hash proves what it said. */
+const ORDER = ["run", "content", "entry", "question", "job"] as const;
+
+/** The rows of a store that cannot be read. */
+export function listDamagedRows(store: Store): Promise<UnreadableRow[]> {
+  return store.readSnapshot(findUnreadableRows);
+}
+
+/**
+ * Puts a row that can be read in the place of each damaged one, and keeps the damaged text as an entry of the store.
+ * Returns the rows that were replaced.
+ */
+export async function setRowsAside(
+  store: Store,
+  rows: readonly UnreadableRow[],
+  at: DecisionContext,
+): Promise<UnreadableRow[]> {
+  const names = rows.map(({ trailName }) => trailName).filter((name) => name.includes(" "));
+  const chains = await store.readSnapshot((snapshot) => findChains(snapshot, names));
+  const done: UnreadableRow[] = [];
+  for (const table of ORDER) {
+    for (const row of rows.filter((each) => each.table === table)) {
+      const { gone, changes } = await replace(store, row, { at, chains: chains.get(row.trailName) ?? [] });
+      const copy = copyOf(row, at);
+      const committed = await store.replaceDamaged(gone, { ...changes, entries: [...(changes.entries ?? []), copy] });
+      if (committed.ok) done.push(row);
+    }
+  }
+  return done;
+}
+
+function copyOf({ table, kind, id, columns, body }: UnreadableRow, { now }: Pick<DecisionContext, "now">): Entry {
+  const name = [table, kind, id].filter((part) => part !== undefined).join(" ");
+  return {
+    kind: "quarantine",
+    id: `${now} ${name}`,
+    version: 0,
+    body: { table, kind, id, columns, text: body, at: now },
+  };
+}
+
+interface Replacement {
+  gone: DamagedRows;
+  changes: Changes;
+}
+
+interface Place {
+  at: DecisionContext;
+  /** The chains that tell of the row. */
+  chains: readonly RunId[];
+}
+
+async function replace(store: Store, row: UnreadableRow, { at, chains }: Place): Promise<Replacement> {
+  switch (row.table) {
+    case "run":
+      return { gone: {}, changes: await replaceRun(store, row, at) };
+    case "question":
+      return { gone: {}, changes: await replaceQuestion(store, row, at) };
+    case "job":
+      return { gone: {}, changes: await replaceJob(store, row, at) };
+    case "content": {
+      const told = { [row.trailName]: digestOf(JSON.stringify(UNREADABLE_CONTENT)) };
+      const events = await setAsideEvents(store, chains, { row, told, at });
+      const contents = [{ hash: row.id, content: UNREADABLE_CONTENT }];
+      return { gone: { contents: [row.id] }, changes: { contents, events } };
+    }
+    default:
+      return replaceEntry(store, row, { at, chains });
+  }
+}
+
+async function replaceRun(store: Store, { id, number = 0, columns }: UnreadableRow, at: DecisionContext) {
+  const questions = await allQuestions(store, id as RunId); // as it is in the table
+  const { events } = await store.readChain(id as RunId);
+  return rebuildDamagedRun({ columns, number, questions, first: events[0]?.event }, at);
+}
+
+async function replaceQuestion(store: Store, { id, runId, columns }: UnreadableRow, at: DecisionContext) {
+  const run = await store.findRun(runId as RunId);
+  if (!run) return {};
+  const { events } = await store.readChain(run.id);
+  const asked = events.find(({ event }) => event.type === "question.asked" && event.questionId === id);
+  const name = asked && findContentName(asked.body);
+  const known = name === undefined ? undefined : await store.findContent(name);
+  const own = contentName(id, hashContent(UNREADABLE_CONTENT));
+  const content = known ?? UNREADABLE_CONTENT;
+  const deliveries = (await store.listEntries("delivery", id)).flatMap(toDeliveryRef);
+  const closed = closeDamagedQuestion(
+    { columns, run, asked: asked?.event, contentName: known && name !== undefined ? name : own, content, deliveries },
+    at,
+  );
+  return known ? closed : { ...closed, contents: [{ hash: own, content }] };
+}
+
+function toDeliveryRef({ id, body }: Entry) {
+  return DeliveryRef.safeParse({ id, channel: body["channel"], person: body["person"] }).data ?? [];
+}
+
+/** The text that the commit of an ask wrote together with its question. */
+function findContentName(body: string) {
+  const { rows = {} } = JSON.parse(body) as { rows?: RowDigests }; // read as an event before
+  return Object.keys(rows)
+    .find((row) => row.startsWith("content "))
+    ?.slice("content ".length);
+}
+
+/** The job as its columns describe it; where that is not enough, those that its run must have. */
+async function replaceJob(store: Store, { id: key, columns }: UnreadableRow, at: DecisionContext): Promise<Changes> {
+  const owner = key.slice(key.indexOf(":") + 1);
+  const question = owner.startsWith("q_") ? await store.findQuestion(owner as QuestionId) : undefined;
+  const runId = question?.runId ?? (owner.startsWith("r_") ? (owner as RunId) : undefined);
+  const run = runId && (await store.findRun(runId));
+  if (!run) return { dropped: [key] };
+  const job = rebuildJob(columns, { runId: run.id, questionId: question?.id });
+  const questions = question ? [question] : [];
+  const required = missingJobs({ run, questions }, { keys: new Set(), now: at.now, rules: at.rules });
+  const scheduled = required.filter((each) => each.key === key);
+  const event = setAsideEvent({ runId: run.id, to: run.status, version: run.version }, { row: key, at });
+  if (scheduled.length > 0 || job)
+    return { scheduled: scheduled.length > 0 ? scheduled : job ? [job] : [], events: [event] };
+  return { dropped: [key], events: [event] };
+}
+
+async function replaceEntry(store: Store, row: UnreadableRow, { at, chains }: Place): Promise<Replacement> {
+  const { kind, id, columns } = row;
+  if (kind === undefined) return { gone: {}, changes: {} };
+  const gone: DamagedRows = { entries: [{ kind, id }] };
+  const parent = columns["parent"];
+  if (kind === "delivery" && typeof parent === "string")
+    return { gone, changes: await dropDelivery(store, parent, row, at) };
+  return {
+    gone,
+    changes: { events: await setAsideEvents(store, chains, { row, told: { [row.trailName]: null }, at }) },
+  };
+}
+
+/** Takes a message that is lost out of the list of its question or run: replies to it are no longer recognised. */
+async function dropDelivery(
+  store: Store,
+  parent: string,
+  { id }: UnreadableRow,
+  at: DecisionContext,
+): Promise<Changes> {
+  const isLeft = (delivery: { id: string }) => delivery.id !== id;
+  if (parent.startsWith("r_")) {
+    const run = await store.findRun(parent as RunId);
+    if (!run) return {};
+    const after = { ...run, deliveries: run.deliveries?.filter(isLeft) };
+    return { runs: [after], events: [unchangedRunEvent("delivery_failed", after, at, { reason: ROW_DAMAGED })] };
+  }
+  const question = await store.findQuestion(parent as QuestionId);
+  const run = question && (await store.findRun(question.runId));
+  if (!run) return {};
+  const after = { ...question, deliveries: question.deliveries?.filter(isLeft) };
+  const event = questionEvent("delivery_failed", question, after, at, { reason: ROW_DAMAGED });
+  return { runs: [run], questions: [after], events: [event] };
+}
+
+interface SetAside {
+  row: UnreadableRow;
+  /** The digest of the row in the trail from now on. */
+  told: RowDigests;
+  at: DecisionContext;
+}
+
+async function setAsideEvents(store: Store, chains: readonly RunId[], { row, told, at }: SetAside): Promise<Event[]> {
+  const runs = new Map((await store.readRuns(chains)).map((run) => [run.id, run]));
+  return chains.flatMap((runId) => {
+    const run = runs.get(runId);
+    if (!run && runId !== STORE_CHAIN) return [];
+    const state = run ? { to: run.status, version: run.version } : { to: "set_aside", version: 1 };
+    return [setAsideEvent({ runId, ...state }, { row: row.name, told, at })];
+  });
+}
+
+/** Schedules jobs that are missing and drops useless ones; the trail tells of it. */
+export async function mendJobs(
+  store: Store,
+  { scheduled, dropped }: { scheduled: readonly Job[]; dropped: readonly string[] },
+  by: Actor,
+): Promise<void> {
+  const now = await store.now();
+  const runs = await store.readRuns([...new Set(scheduled.flatMap(({ runId }) => runId ?? []))]);
+  for (const run of runs) {
+    const jobs = scheduled.filter(({ runId }) => runId === run.id);
+    const row = jobs.map(({ key }) => key).join(", ");
+    const event = setAsideEvent({ runId: run.id, to: run.status, version: run.version }, { row, at: { now, by } });
+    await requireCommit(store.commit({ scheduled: jobs, events: [event] }));
+  }
+  const rest = scheduled.filter(({ runId }) => runId === undefined);
+  await requireCommit(store.commit({ scheduled: rest, dropped: [...dropped] }));
+}
+
+async function requireCommit(committing: Promise<CommitResult>) {
+  const committed = await committing;
+  if (!committed.ok) throw new Error(`the jobs could not be written: ${committed.why}`);
+}
+
+function setAsideEvent(
+  state: Pick<Event, "runId" | "to" | "version">,
+  { row, told, at }: { row: string; told?: RowDigests; at: Pick<DecisionContext, "now" | "by"> },
+): Event {
+  return { type: "row.set_aside", at: at.now, by: at.by, from: state.to, detail: { row }, rows: told, ...state };
+}

@@ -1,0 +1,22 @@
+import { Refusal } from "../../core/refusal.ts";
+import type { ApprovedWorkflow } from "../../core/workflow/approval.ts";
+import { readWorkflowFiles } from "../definition/workflow-folder.ts";
+
+/** Says whether the file of a workflow is as it was approved: one that was changed since starts nothing. */
+export async function isUnchanged({ file, dir, definition }: ApprovedWorkflow): Promise<boolean> {
+  const [found] = await readWorkflowFiles([file], { cwd: dir });
+  return found?.hash === definition;
+}
+
+/** Refuses a workflow whose file was changed since it was approved. */
+export async function requireUnchanged(workflow: ApprovedWorkflow): Promise<void> {
+  if (await isUnchanged(workflow)) return;
+  throw changedRefusal(workflow);
+}
+
+/** The refusal of a workflow that was changed since a person approved it. */
+export function changedRefusal({ name }: Pick<ApprovedWorkflow, "name">): Refusal {
+  return new Refusal("not_permitted", `The workflow ${name} was changed since it was approved; nothing was started`, {
+    hint: `Read it, then: askd workflow approve ${name}`,
+  });
+}

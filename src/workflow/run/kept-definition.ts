@@ -1,0 +1,20 @@
+import { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Store } from "../../store/store.ts";
+
+const MOST_KEPT = 200;
+const known = new WeakMap<Pick<Store, "findEntry">, Map<string, WorkflowDefinition>>();
+
+/** The definition with this hash, which never changes. */
+export async function readDefinition(store: Pick<Store, "findEntry">, hash: string): Promise<WorkflowDefinition> {
+  const kept = known.get(store) ?? new Map<string, WorkflowDefinition>();
+  known.set(store, kept);
+  const found = kept.get(hash);
+  if (found) return found;
+  const entry = await store.findEntry("definition", hash);
+  if (!entry) throw new Refusal("not_found", `The definition ${hash} of a workflow is missing`);
+  const definition = WorkflowDefinition.parse(entry.body["definition"]);
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(hash, definition);
+  return definition;
+}

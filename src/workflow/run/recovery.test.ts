@@ -1,0 +1,153 @@
+import { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { AGENT, ADA } from "../../../test/builders.ts";
+import { MemoryStore } from "../../../test/memory-store/memory.ts";
+import { said } from "../../../test/scene.ts";
+import { WorkflowStage } from "../../../test/workflow/stage.ts";
+import { SECOND_MS } from "../../core/instant.ts";
+import { exportStore } from "../../engine/trail/export.ts";
+import { importLines } from "../../engine/trail/import.ts";
+
+const done = { exitCode: 0, stdout: "", stderr: "" };
+const ASKING = `
+name: ask
+steps:
+  - { id: which, tool: post_question, input: { question: Which?, options: [Red, Blue] }, suspend: true, output: choice }
+  - { id: paint, tool: shell, input: { argv: [paint, "{{ choice.answer }}"] } }
+`;
+
+/** A step whose process dies: the call never comes back, and another process goes on after the lease. */
+async function interrupted(step: string) {
+  const first = new WorkflowStage({ script: () => new Promise(() => undefined) });
+  const workflow = await first.approve(`
+name: once
+steps: [{ id: pay, tool: shell, input: { argv: [pay] }${step} }]
+on_failure: { tool: shell, input: { argv: [tell, "{{ error.code }}"] } }
+`);
+  const run = await first.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  await first.engine.doDue(); // comes back while the step goes on
+  const second = new WorkflowStage({ store: first.store, seed: "second" });
+  first.skip(16 * SECOND_MS); // the store has this clock
+  await second.pass(16 * SECOND_MS);
+  return { first, second, run: await second.run(run.id) };
+}
+
+test("a shell step whose process died is not done again: the run fails, and says that its outcome is unknown", async () => {
+  const { first, second, run } = await interrupted("");
+  expect(run).toMatchObject({ status: "failed", reason: "step_unknown" });
+  expect(first.ran).toEqual([["pay"]]);
+  expect(second.ran).toEqual([["tell", "step_unknown"]]);
+  expect((await second.engine.verify()).problems).toEqual([]);
+});
+
+test("a step that says it is idempotent is done again after its process died", async () => {
+  const { second, run } = await interrupted(", idempotent: true");
+  expect(run).toMatchObject({ status: "completed" });
+  expect(second.ran).toEqual([["pay"]]);
+  expect((await second.checkpoint(run)).steps["pay"]).toMatchObject({ status: "completed", attempt: 2 });
+});
+
+test("a suspended run moves to another store with its checkpoint, and goes on there", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(ASKING);
+  const other = new WorkflowStage({ store: new MemoryStore(() => stage.now), seed: "other" });
+  const lines: string[] = [];
+  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
+  expect(await importLines(other.store, Readable.from(lines), ADA)).toMatchObject({ runs: 1, conflicts: [] });
+  expect((await other.engine.verify()).problems).toEqual([]);
+  expect(await other.answer(run, "Blue")).toMatchObject({ status: "completed" });
+  expect(other.ran).toEqual([["paint", "Blue"]]);
+  expect((await other.engine.verify()).problems).toEqual([]);
+});
+
+test("cancelling a run cancels the branches that it waits for and their questions", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(`
+name: branches
+steps:
+  - id: both
+    parallel:
+      - { id: one, tool: post_question, input: { question: One? }, suspend: true }
+      - { id: two, tool: post_question, input: { question: Two? }, suspend: true }
+`);
+  expect((await stage.children(run)).map(({ status }) => status)).toEqual(["awaiting_input", "awaiting_input"]);
+  await stage.engine.cancelRun(run.id, ADA);
+  await stage.doDue();
+  expect((await stage.children(run)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+  expect(await stage.engine.countQuestions("pending")).toBe(0);
+  expect((await stage.engine.verify()).problems).toEqual([]);
+});
+
+test("an answer after the deadline takes a skipped run up where it asked", async () => {
+  const stage = new WorkflowStage();
+  const yaml = ASKING.replace("options: [Red, Blue]", "options: [Red, Blue], timeoutHours: 1, timeoutAction: skip");
+  const run = await stage.start(yaml);
+  await stage.pass(2 * 3600 * SECOND_MS);
+  const skipped = await stage.run(run.id);
+  expect(skipped.status).toBe("skipped");
+  const { lastQuestionId } = skipped;
+  if (lastQuestionId === undefined) throw new Error("it asked nothing");
+  await stage.engine.answer(lastQuestionId, { ...said("Red"), force: true }, ADA);
+  await stage.doDue();
+  expect(await stage.run(run.id)).toMatchObject({ status: "completed" });
+  expect(stage.ran).toEqual([["paint", "Red"]]);
+});
+
+test("an agent cannot approve a workflow, nor what it asks for", async () => {
+  const stage = new WorkflowStage();
+  const approved = await stage.approve(ASKING);
+  const { definition: _definition, ...input } = { ...approved };
+  const { readDefinition } = await import("./kept-definition.ts");
+  const definition = await readDefinition(stage.store, approved.definition);
+  await expect(stage.workflows.approve({ ...input, definition: "other" }, definition, AGENT)).rejects.toThrow(
+    "An agent cannot approve a workflow",
+  );
+  await expect(stage.workflows.getApproved(approved, "other")).rejects.toThrow("was changed since it was approved");
+});
+
+test("an issue has one live run of a workflow, however many start it at the same time", async () => {
+  const stage = new WorkflowStage();
+  const workflow = await stage.approve(ASKING);
+  const start = () =>
+    stage.workflows.start(
+      { workflow, cause: { type: "manual" }, inputs: {}, issue: { repo: "acme/shop", number: 7 } },
+      ADA,
+    );
+  const all = await Promise.allSettled([start(), start(), start()]);
+  expect(all.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
+  expect(await stage.store.listRuns({ order: "oldest", limit: 10 })).toHaveLength(1);
+});
+
+test("a secret reaches the program and nothing that is kept", async () => {
+  const secret = "s3cr3t-value-0123456789";
+  const seen: string[] = [];
+  const stage = new WorkflowStage({
+    secrets: { KEY: secret },
+    script: ({ env }) => {
+      seen.push(env["KEY"] ?? "");
+      return { ...done, stdout: `the key is ${env["KEY"] ?? ""}` };
+    },
+  });
+  const run = await stage.start(`
+name: secret
+steps:
+  - { id: use, tool: shell, input: { argv: [use], env: { KEY: "{{ secrets.KEY }}" } }, output: used }
+`);
+  expect(run.status).toBe("completed");
+  expect(seen).toEqual([secret]);
+  const kept = JSON.stringify([await stage.checkpoint(run), await stage.engine.readChain(run.id)]);
+  expect(kept).toContain("[redacted]");
+  expect(kept).not.toContain(secret);
+});
+
+test("of the runs of a workflow only so many are live, and older ones go first", async () => {
+  const stage = new WorkflowStage();
+  const workflow = await stage.approve(`max_running: 1${ASKING}`);
+  const start = () => stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const [one, two] = [await start(), await start()];
+  await stage.doDue();
+  expect([(await stage.run(one.id)).status, (await stage.run(two.id)).status]).toEqual(["awaiting_input", "queued"]);
+  await stage.answer(one, "Red");
+  await stage.pass(2 * SECOND_MS);
+  expect([(await stage.run(one.id)).status, (await stage.run(two.id)).status]).toEqual(["completed", "awaiting_input"]);
+});

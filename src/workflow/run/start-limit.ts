@@ -1,0 +1,59 @@
+import type { RunId } from "../../core/id.ts";
+import { type Instant, SECOND_MS, msBetween } from "../../core/instant.ts";
+import { LIVE_STATUSES, type Run } from "../../core/run/run.ts";
+import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
+import type { Store } from "../../store/store.ts";
+
+const FIRST_PAGE = 50;
+const PAGE = 500;
+/** Between looks whether a queued run may begin. */
+const LEAST_PAUSE_MS = SECOND_MS;
+const MOST_PAUSE_MS = 30 * SECOND_MS;
+const PAUSES_IN_A_WAIT = 4;
+
+/**
+ * Says whether a queued run may begin: fewer than `max_running` runs of its workflow were made before it and live, and
+ * none of them has its key. Older runs go first, so two that look at the same time do not both begin.
+ */
+export async function mayStartNow(
+  run: Run,
+  { definition }: { definition: WorkflowDefinition },
+  { store }: { store: Store },
+): Promise<boolean> {
+  const { workflow } = run;
+  if (run.status !== "queued" || !workflow || workflow.branch) return true;
+  const { max_running: most } = definition;
+  if (most === undefined && workflow.key === undefined) return true;
+  let older = 0;
+  for await (const each of liveRuns(store, workflow.name)) {
+    if (each.id >= run.id) return true;
+    older += 1;
+    if (most !== undefined && older >= most) return false;
+    if (workflow.key !== undefined && each.workflow?.key === workflow.key) return false;
+  }
+  return true;
+}
+
+/** How long a queued run that has to wait leaves the store alone: one that has waited long looks less often. */
+export function pauseBeforeStart(run: Pick<Run, "createdAt">, now: Instant): number {
+  return Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, msBetween(run.createdAt, now) / PAUSES_IN_A_WAIT));
+}
+
+/** The live runs of a workflow with this key, oldest first. */
+export async function listLiveWithKey(store: Pick<Store, "listRuns">, name: string, key: string): Promise<Run[]> {
+  const found: Run[] = [];
+  for await (const run of liveRuns(store, name)) if (run.workflow?.key === key) found.push(run);
+  return found;
+}
+
+/** The live runs of a workflow, oldest first, without their branches; more are read only as they are needed. */
+async function* liveRuns(store: Pick<Store, "listRuns">, name: string): AsyncGenerator<Run> {
+  let after: RunId | undefined;
+  for (let limit = FIRST_PAGE; ; limit = PAGE) {
+    const from = after === undefined ? {} : { after };
+    const page = await store.listRuns({ statuses: LIVE_STATUSES, order: "oldest", limit, ...from });
+    yield* page.filter(({ workflow }) => workflow?.name === name && workflow.branch === undefined);
+    if (page.length < limit) return;
+    after = page.at(-1)?.id;
+  }
+}

@@ -1,0 +1,5 @@
+import { lookAtAll } from "./look.ts";
+import { WebStage } from "./stage.ts";
+import { WORKFLOWS } from "./workflow-states.ts";
+
+lookAtAll("workflows", new WebStage(), WORKFLOWS);

@@ -1,0 +1,111 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { githubChannel } from "../../src/channels/github/github.ts";
+import { ConfigHome } from "../config-home.ts";
+import { Scene } from "../scene.ts";
+import { type } from "../typed.ts";
+import { GithubServer } from "./github-server.ts";
+import { OUTBOUND } from "./loopback-server.ts";
+import { REPO } from "./github-view.ts";
+
+/** The browser of a person who agrees: it opens the page, sends its form to GitHub, and follows the way back. */
+async function agreeAt(page: string, change: (location: URL) => void = () => undefined) {
+  const html = await (await fetch(page)).text();
+  const unescape = (text = "") => text.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+  const [, action] = /action="([^"]+)"/.exec(html) ?? [];
+  const [, manifest] = /name="manifest" value="([^"]+)"/.exec(html) ?? [];
+  const body = new URLSearchParams({ manifest: unescape(manifest) });
+  const agreed = await fetch(unescape(action), { method: "POST", body, redirect: "manual" });
+  const back = new URL(agreed.headers.get("location") ?? "");
+  change(back);
+  return fetch(back);
+}
+
+async function aStage(text = "") {
+  const service = await GithubServer.start();
+  onTestFinished(async () => {
+    await service.close();
+    expect(service.traffic.problems).toEqual([]);
+  });
+  const home = new ConfigHome();
+  if (text !== "") home.write(home.userFile, text);
+  const pages: string[] = [];
+  const acts: Promise<unknown>[] = [];
+  const run = (onPage: (page: string) => Promise<unknown>, ...argv: string[]) =>
+    type(new Scene(), ["setup", "github", REPO, "--app", "--server", service.base, "--no-test", ...argv], {
+      homeDir: home.home,
+      cwd: home.project,
+      env: { ASKD_CONFIG_SYSTEM: home.systemFile, BROWSER: "browser" },
+      runChild: ({ argv: [, page = ""] }: { argv: readonly string[] }) => {
+        pages.push(page);
+        acts.push(onPage(page));
+        return Promise.resolve({ exitCode: 0, stdout: "" });
+      },
+    });
+  return { service, home, run, acts, folder: join(home.home, ".config/askd") };
+}
+
+test("an app is made from its manifest by a page on this machine, and its key is readable by its owner only", async () => {
+  const { service, home, run, acts, folder } = await aStage('[server]\npublic_url = "https://askd.example.com"\n');
+  const { exit, stderr } = await run((page) => agreeAt(page));
+  await Promise.all(acts);
+  expect({ exit, stderr }).toMatchObject({ exit: 0 });
+  expect(stderr).toContain("https://github.com/apps/askd-acme/installations/new");
+  expect(service.apps.manifest).toMatchObject({
+    hook_attributes: { url: "https://askd.example.com/hooks/github", active: true },
+    default_events: ["issue_comment", "issues"],
+  });
+  const keyFile = join(folder, "github-app-key.pem");
+  expect(readFileSync(keyFile, "utf8")).toMatch(/^-----BEGIN RSA PRIVATE KEY-----/);
+  expect(statSync(keyFile).mode & 0o077).toBe(0);
+  expect(readFileSync(join(folder, "github-webhook-secret"), "utf8").trim()).toBe(service.apps.secret);
+  expect(readFileSync(home.userFile, "utf8")).toMatch(/mode = "app"[^[]*app_id = 4711/);
+  expect(stderr).not.toMatch(/BEGIN|ssss/);
+
+  const readKey = () => readFileSync(keyFile, "utf8");
+  const channel = githubChannel(service.settings({ app: { id: 4711, readKey }, readToken: () => "none" }), OUTBOUND);
+  await expect(channel.verify()).rejects.toThrow(`the app is not installed in ${REPO}`);
+  service.apps.isInstalled = true;
+  expect(await channel.verify()).toBe(`comments in ${REPO}`);
+});
+
+test("as an app, with no token of a person, a question is posted and its reply counts", async () => {
+  const { service, run, acts, folder } = await aStage();
+  await run((page) => agreeAt(page));
+  await Promise.all(acts);
+  service.apps.isInstalled = true;
+  const readKey = () => readFileSync(join(folder, "github-app-key.pem"), "utf8");
+  const readToken = () => {
+    throw new Error("no token of a person is read");
+  };
+  const channel = githubChannel(service.settings({ app: { id: 4711, readKey }, readToken }), OUTBOUND);
+  const scene = new Scene({ rules: { reach: [service.reach] }, openChannel: () => Promise.resolve(channel) });
+  const { question } = await scene.ask({ options: ["Redis", "Memcached"] });
+  await scene.pass(0);
+  expect(service.shown()).toHaveLength(1);
+  const working = scene.engine.work();
+  await service.say("B");
+  await expect
+    .poll(async () => (await scene.engine.read(question.id)).question.status, { timeout: 20_000 })
+    .toBe("answered");
+  await scene.engine.stop();
+  await working;
+  expect(service.apps.tokens.size).toBe(1);
+});
+
+test("a way back with another state or no code makes nothing, and no other page is there", async () => {
+  const { service, run, acts } = await aStage();
+  const statuses: number[] = [];
+  const { exit } = await run(async (page) => {
+    statuses.push((await agreeAt(page, (back) => back.searchParams.set("state", "0".repeat(32)))).status);
+    statuses.push((await agreeAt(page, (back) => back.searchParams.delete("code"))).status);
+    statuses.push((await fetch(new URL("/other", page))).status);
+    statuses.push((await fetch(page, { method: "POST" })).status);
+    statuses.push((await agreeAt(page)).status);
+  });
+  await Promise.all(acts);
+  expect(exit).toBe(0);
+  expect(statuses).toEqual([404, 404, 404, 404, 200]);
+  expect(service.apps.manifest).not.toHaveProperty("hook_attributes");
+});

@@ -1,0 +1,351 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { GithubSettings } from "../../src/core/channel/channel-settings.ts";
+import { type QuestionId, shortId } from "../../src/core/id.ts";
+import { HOUR_MS, SECOND_MS } from "../../src/core/instant.ts";
+import { SYSTEM } from "../../src/core/people/actor.ts";
+import { Scene } from "../scene.ts";
+import { Board } from "./board-channel.ts";
+import { channelSuite } from "./channel.suite.ts";
+import { GithubServer } from "./github-server.ts";
+import { REPO } from "./github-view.ts";
+
+const WAIT = { timeout: 10_000 };
+const ISSUE = { repo: REPO, number: 123 };
+
+const ABLE = { hasMentions: true, hasStatuses: true, tellsOfDeletion: true, mayRepeat: true };
+
+channelSuite("GitHub", { strength: "person", hasWords: true, ...ABLE }, () => GithubServer.start());
+
+async function aScene(over: Partial<GithubSettings> = {}) {
+  const service = await GithubServer.start(over);
+  const scene = new Scene({
+    rules: { reach: [{ ...service.reach, needsIssue: true }], personChannel: true },
+    openChannel: () => Promise.resolve(service.channel),
+  });
+  onTestFinished(async () => {
+    await scene.engine.stop();
+    await service.close();
+    expect(service.traffic.problems).toEqual([]);
+  });
+  const ask = async (raw: Record<string, unknown> = {}) => {
+    const { question } = await scene.ask({ issue: ISSUE, ...raw });
+    await scene.pass(0);
+    // A listening engine may send it itself.
+    const isTried = async () =>
+      (await scene.engine.listDeliveries(question.id)).every(({ state, failure }) => state !== "due" || failure);
+    await expect.poll(isTried, WAIT).toBe(true);
+    return question.id;
+  };
+  const find = async (id: QuestionId) => (await scene.engine.read(id)).question;
+  return { service, scene, ask, find };
+}
+
+/** Time in which a listener could do what it must not do. */
+function settle() {
+  return new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+test("a question is a comment in the form that people know, with its full id hidden", async () => {
+  const { service, ask } = await aScene();
+  const id = await ask({
+    question: "Which approach should be used to fix the null reference error?",
+    options: [{ label: "Add null check (recommended)", description: "Simple guard clause" }, "Initialize early"],
+    context: "It fails here:\n```ts\nobj.property\n```",
+    on_timeout: "skip",
+  });
+  expect(service.comments[0]?.body).toBe(
+    [
+      "## 🤖 Agent Question\n",
+      "The automated workflow needs your input to proceed.\n",
+      "### Question",
+      "**Which approach should be used to fix the null reference error?**\n",
+      "### Options",
+      "- [ ] **A) Add null check** (recommended) - Simple guard clause",
+      "- [ ] **B) Initialize early**\n",
+      "### Context",
+      "<details><summary>Why, and what is known</summary>\n",
+      "It fails here:\n```ts\nobj.property\n```\n",
+      "</details>\n",
+      "### How to Respond",
+      `Reply with \`A\`, \`B\` (a reason below it is passed on), tick a box, react with 👍 for A or 👎 for B, or write your own answer. With several questions here: \`/answer ${shortId(id)} …\`\n`,
+      "### Timeout",
+      "If nobody answers by **2026-01-02 12:00 UTC**, the workflow will **skip this issue**.\n",
+      "---",
+      `*Workflow Run: \`#\u20601\` · Question ID: \`${shortId(id)}\`*`,
+      `<!-- askd v1 q=${id} -->`,
+    ].join("\n"),
+  );
+});
+
+test("a question that belongs to no issue has no comment, and one of a foreign repository is refused", async () => {
+  const { service, scene, ask } = await aScene();
+  const { question } = await scene.ask({ notify: [{ channel: "github" }] });
+  expect(question.deliveries ?? []).toEqual([]);
+  const id = await ask({ issue: { repo: "evil/repo", number: 1 } });
+  expect(await scene.engine.listDeliveries(id)).toMatchObject([
+    { state: "failed", failure: { why: expect.stringContaining("does not name evil/repo") } },
+  ]);
+  expect(service.comments).toEqual([]);
+  // A place that an agent names is no failure of the channel.
+  expect((await scene.engine.listChannels())[0]?.outage).toBeUndefined();
+});
+
+test("closed, the comment begins with the outcome and folds the question", async () => {
+  const { service, scene, ask } = await aScene();
+  void scene.engine.work();
+  await ask();
+  await service.say("B\nit is there already");
+  await expect
+    .poll(() => service.comments[0]?.body, WAIT)
+    .toContain("## ✅ Answered by @\u2060mika (GitHub): Memcached");
+  expect(service.comments[0]?.body).toContain("<details><summary>The question</summary>\n\n### Question\n**Redis or");
+  expect(service.comments[0]?.body).not.toContain("- [ ]");
+});
+
+test("an account with write access answers by its own name, and never as a person of that name", async () => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.know("lena");
+  void scene.engine.work();
+  const named = await ask({ approvals: { need: 1, from: ["lena"] } });
+  await service.say("A", "lena");
+  await settle();
+  expect((await find(named)).status).toBe("pending");
+  await scene.engine.cancel(named, { reason: "x" }, SYSTEM);
+  const id = await ask({ question: "Which port?", options: ["80", "443"] });
+  await service.say("2", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@lena", channel: "github", strength: "person" } } });
+});
+
+test.each([
+  ["a label in other case", "MEMCACHED", "Memcached"],
+  ["a number", "2", "Memcached"],
+  ["the line of an option", "A) Redis", "Redis"],
+  ["a quoted message above", "> ## 🤖 Agent Question\n> A) Redis\n\nB", "Memcached"],
+])("an answer can be %s", async (_name, text, value) => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const id = await ask();
+  await service.say(text);
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: [value] } } } });
+});
+
+test("/answer names the question, with a reason on the same line; without it two questions are asked back about, once", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const first = await ask();
+  const second = await ask({ question: "Which port?", options: ["80", "443"] });
+  await service.say("A");
+  await service.say("A", "mika");
+  await expect.poll(() => service.responses().length, WAIT).toBeGreaterThan(0);
+  expect(service.responses()[0]).toContain("@mika 2 questions wait here. Say which one you answer: `/answer q-");
+  expect([(await find(first)).status, (await find(second)).status]).toEqual(["pending", "pending"]);
+  await service.say(`/answer ${shortId(second, [first])} B because of TLS`);
+  await expect.poll(async () => (await find(second)).status, WAIT).toBe("answered");
+  expect(await find(second)).toMatchObject({ answer: { items: { "1": { values: ["443"] } }, note: "because of TLS" } });
+  expect((await find(first)).status).toBe("pending");
+});
+
+test("who may not write is told so once, whatever GitHub calls them, and nothing of theirs counts", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const id = await ask({ allow_text: true });
+  for (const login of ["reader", "stranger", "reader"]) {
+    await service.say("A", login);
+    await service.say(`/answer ${shortId(id)} B`, login);
+    await service.say("I have the same problem", login);
+  }
+  await service.tick(service.comments[0]!, "- [ ] **A) Redis**", "reader");
+  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  await settle();
+  expect(service.responses()).toEqual([expect.stringContaining("@reader Thank you. Only people with write access")]);
+  expect((await find(id)).status).toBe("pending");
+});
+
+test("a person of the list and a member of a named team may answer without rights in the repository", async () => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.engine.putPerson({ id: "ada", version: 0, groups: [], github: "Ada-L" }, SYSTEM);
+  void scene.engine.work();
+  for (const [login, by] of [
+    ["ada-l", "ada"],
+    ["cho", "@cho"],
+  ] as const) {
+    const id = await ask({ question: `Which one, ${login}?` });
+    await service.say("A", login);
+    await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+    expect(await find(id)).toMatchObject({ answer: { by: { id: by } } });
+  }
+});
+
+test("comments from before the question, by programs, to other people and from other issues are no answers", async () => {
+  const { service, scene, ask, find } = await aScene();
+  service.add("A");
+  const id = await ask();
+  void scene.engine.work();
+  service.add("A", "dependabot[bot]");
+  service.add("@lena what do you think?");
+  service.add("A", "mika", 7);
+  service.add("A", "ghost");
+  await settle();
+  expect((await find(id)).status).toBe("pending");
+  expect(service.responses()).toEqual([]);
+});
+
+test("101 comments and then an answer: it is found, and a quiet repository costs nothing", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  for (let count = 0; count < 101; count += 1) service.add(`me too ${count}`, "stranger");
+  void scene.engine.work();
+  await settle();
+  for (let count = 0; count < 101; count += 1) service.add(`me too again ${count}`, "stranger");
+  await service.say("B");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  const before = service.unchanged;
+  await expect.poll(() => service.unchanged, WAIT).toBeGreaterThan(before + 2);
+});
+
+test("a ticked box counts for its editor; if GitHub does not name one it is refused, and says so", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const id = await ask();
+  service.hidesEditors = true;
+  await service.shown()[0]?.buttons[0]?.press();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("GitHub does not say who")]);
+  expect((await find(id)).status).toBe("pending");
+  service.hidesEditors = false;
+  const [comment] = service.comments;
+  await service.edit(comment!, comment!.body.replace("- [x] **A)", "- [ ] **A)"), "lena");
+  await settle();
+  await service.tick(comment!, "- [ ] **B) Memcached**", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@lena" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test("two ticked boxes are no answer", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  await service.edit(comment!, comment!.body.replaceAll("- [ ]", "- [x]"), "mika");
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("Several boxes are ticked")]);
+  expect((await find(id)).status).toBe("pending");
+});
+
+test("a thumb answers where there are two options, and means nothing where there are three", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const three = await ask({ options: ["a", "b", "c"] });
+  service.react(service.comments.at(-1)!, "-1");
+  await settle();
+  expect((await find(three)).status).toBe("pending");
+  expect(service.responses()).toEqual([]);
+  const two = await ask({ question: "Which port?", options: ["80", "443"] });
+  service.react(service.comments.at(-1)!, "eyes");
+  service.react(service.comments.at(-1)!, "-1", "stranger");
+  service.react(service.comments.at(-1)!, "-1");
+  await expect.poll(async () => (await find(two)).status, WAIT).toBe("answered");
+  expect(await find(two)).toMatchObject({ answer: { items: { "1": { values: ["443"] } }, by: { id: "@mika" } } });
+});
+
+test("an answer that is edited later changes nothing, and nobody is told that it is late", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const id = await ask();
+  const comment = service.add("A");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await service.edit(comment, "B", "mika");
+  await settle();
+  expect(service.responses()).toEqual([]);
+  expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Redis"] } } } });
+});
+
+test("at the deadline the issue gets the labels, comment and assignee that were declared, each once", async () => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena-M" }, SYSTEM);
+  const skipped = await ask({
+    timeout: "1h",
+    on_timeout: "skip",
+    timeout_params: { add_label: "needs-human", comment: "Skipped, @all", assign_to: "lena" },
+  });
+  service.traffic.fail({ status: 502 });
+  await scene.pass(HOUR_MS);
+  for (const seconds of [2, 10, 60]) await scene.pass(seconds * SECOND_MS);
+  expect((await find(skipped)).status).toBe("timeout");
+  expect(service.labels.get(123)).toEqual(["needs-human"]);
+  expect(service.assignees.get(123)).toContain("lena-m");
+  const notes = service.comments.filter(({ body }) => body.includes("<!-- askd v1 timeout="));
+  expect(notes.map(({ body }) => body.split("\n")[0])).toEqual(["Skipped, @\u2060all"]);
+  expect(service.comments[0]?.body).toContain("## ⌛ Nobody answered in time; the run skips.");
+});
+
+test("the issue of a question that was asked elsewhere gets them too, each once, also where the process died", async () => {
+  const service = await GithubServer.start();
+  const board = new Board("slack");
+  const scene = new Scene({
+    rules: {
+      reach: [
+        { ...service.reach, needsIssue: true },
+        { name: "slack", person: undefined, isPersonal: false },
+      ],
+    },
+    openChannel: (name) => Promise.resolve(name === "slack" ? board : service.channel),
+  });
+  onTestFinished(async () => {
+    await scene.engine.stop();
+    await service.close();
+    expect(service.traffic.problems).toEqual([]);
+  });
+  const timeout_params = { comment: "Nobody answered", assign_to: "cho" };
+  const { question } = await scene.ask({
+    issue: ISSUE,
+    notify: ["slack"],
+    timeout: "1h",
+    on_timeout: "skip",
+    timeout_params,
+  });
+  await scene.pass(0);
+  expect(service.comments).toEqual([]);
+  // The comment is there, but the reply that says so does not arrive.
+  service.limits.plan(/^POST .*comments$/, { lost: true });
+  await scene.pass(HOUR_MS);
+  for (const seconds of [2, 10, 60]) await scene.pass(seconds * SECOND_MS);
+  expect(service.labels.get(123)).toEqual(["auto-fix-skip"]);
+  expect(service.assignees.get(123)).toEqual(["cho"]);
+  expect(service.comments.map(({ body }) => body.split("\n")[0])).toEqual(["Nobody answered"]);
+  expect((await scene.engine.read(question.id)).question.deliveries).toHaveLength(1);
+  const asked = service.limits.asked.length;
+  await scene.pass(HOUR_MS);
+  expect(service.limits.asked).toHaveLength(asked);
+});
+
+test.each([
+  ["skip", "auto-fix-skip"],
+  ["fail", "auto-fix-failed"],
+])("without a label of its own, %s labels the issue %s", async (policy, label) => {
+  const { service, scene, ask } = await aScene();
+  await ask({ timeout: "1h", on_timeout: policy });
+  await scene.pass(HOUR_MS);
+  expect(service.labels.get(123)).toEqual([label]);
+});
+
+test("escalated, the issue is assigned to the people of the step", async () => {
+  const { service, scene, ask } = await aScene();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: ["ops"], github: "Lena-M" }, SYSTEM);
+  await ask({ timeout: "1h", on_timeout: { type: "escalate", steps: [{ after: "1h", to: ["@ops"] }] } });
+  await scene.pass(HOUR_MS);
+  expect(service.assignees.get(123)).toEqual(["lena-m"]);
+});
+
+test("the comment of a process that died is found again by its hidden id", async () => {
+  const { service, scene, ask } = await aScene();
+  await ask();
+  const { channel, comments } = service;
+  const [comment] = comments;
+  const wire = { repo: REPO, issue: 123, body: comment!.body, question: "" };
+  expect(await channel.find?.(wire)).toBe(`${REPO}#123:${comment!.id}`);
+  expect(await channel.shows?.(wire)).toBe(true);
+  expect(await channel.find?.({ ...wire, body: comment!.body.replace(/q=q_./, "q=q_z") })).toBeUndefined();
+  expect((await scene.engine.verify()).problems).toEqual([]);
+});

@@ -1,0 +1,242 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openPostgres } from "../../src/store/postgres/postgres.ts";
+import { BIN, BuiltScene } from "../built.ts";
+import { type PostgresServer, createDatabase, startPostgres } from "../postgres.ts";
+import { until } from "../run-dir.ts";
+
+const SLOTS = 10;
+const env = { ASKD_NO_SERVICE: "1" };
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres([`max_connections=${SLOTS}`, "superuser_reserved_connections=0"]);
+});
+afterAll(() => server.stop());
+
+/**
+ * Takes every connection of the server, also those of users of a database, and each that becomes free, until it is told
+ * to let go.
+ */
+async function takeAll(database?: string): Promise<() => Promise<void>> {
+  const taken: pg.Client[] = [];
+  const take = async () => {
+    const client = new pg.Client(server.url);
+    client.on("error", () => undefined);
+    return client.connect().then(
+      () => taken.push(client) > 0,
+      () => false, // there is none left
+    );
+  };
+  const takeFree = async () => {
+    for (let tries = 0; tries < 2 * SLOTS && (await take());) tries += 1;
+  };
+  await takeFree();
+  const others = "from pg_stat_activity where datname = $1";
+  for (let tries = 0; tries < 20 && database !== undefined; tries += 1) {
+    await taken[0]?.query(`select pg_terminate_backend(pid) ${others}`, [database]);
+    await takeFree();
+    const left = await taken[0]?.query(`select ${others}`, [database]);
+    if (left?.rowCount === 0) break;
+  }
+  // Others give back what they do not need, at any moment.
+  let isFreed = false;
+  const takingOn = (async () => {
+    for (; !isFreed; await sleep(20)) await takeFree();
+  })();
+  const free = async () => {
+    isFreed = true;
+    await takingOn;
+    await Promise.all(taken.splice(0).map((client) => client.end()));
+  };
+  onTestFinished(free);
+  return free;
+}
+
+interface Serving {
+  child: ChildProcess;
+  url(): string;
+  said(): string;
+}
+
+/** Starts a long-lived command of the built program on that store. */
+function start(scene: BuiltScene, store: string, ...argv: string[]): Serving {
+  const child = spawn(process.execPath, [BIN, ...argv], {
+    cwd: scene.project,
+    env: { PATH: process.env["PATH"], HOME: scene.home, ASKD_HOME: scene.home, ASKD_STORE: store, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let out = "";
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  return { child, url: () => out.trim(), said: () => said };
+}
+
+/** How long the process takes to end after SIGTERM. */
+async function end({ child }: Serving): Promise<{ ms: number }> {
+  const from = performance.now();
+  child.kill("SIGTERM");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return { ms: performance.now() - from };
+}
+
+describe("a PostgreSQL without a free connection", () => {
+  test("two servers and a worker leave connections to others, and a command that finds none says so", async () => {
+    const scene = new BuiltScene();
+    const store = await createDatabase("shared", server.url);
+    await scene.typeWith({ ...env, ASKD_STORE: store }, "ask", "One?");
+    const all = [
+      start(scene, store, "serve", "--port", "0"),
+      start(scene, store, "serve", "--port", "0"),
+      start(scene, store, "worker"),
+    ];
+    await until("both serve", () => all[0]!.url() !== "" && all[1]!.url() !== "");
+    for (const { url } of all.slice(0, 2)) expect((await fetch(`${url()}/health`)).status).toBe(200);
+    // While all three start at once they use what they give back soon after.
+    await until("a command gets a connection", async () => {
+      return (await scene.typeWith({ ...env, ASKD_STORE: store }, "status")).exit === 0;
+    });
+    await takeAll();
+    const full = await scene.typeWith({ ...env, ASKD_STORE: store }, "status");
+    expect({ exit: full.exit, said: full.stderr }).toMatchObject({
+      exit: 3,
+      said: expect.stringMatching(/^error: PostgreSQL at .* is full: it has no connection left\.\n/),
+    });
+    for (const { ms } of await Promise.all(all.map(end))) expect(ms).toBeLessThan(10_000);
+  });
+
+  test("a server that loses its connections answers 503, comes back by itself, and ends when it is told", async () => {
+    const scene = new BuiltScene();
+    const store = await createDatabase("lost", server.url);
+    const serving = start(scene, store, "serve", "--port", "0");
+    await until("it serves", () => serving.url() !== "");
+    const ask = () =>
+      fetch(`${serving.url()}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
+    expect((await ask()).status).toBe(401);
+    const free = await takeAll("lost");
+    await until("it says so", async () => (await ask()).status === 503);
+    expect((await ask()).headers.get("retry-after")).toBe("1");
+    await free();
+    await until("it is back", async () => (await ask()).status === 401);
+    await takeAll("lost");
+    const ended = await end(serving);
+    expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  test("a server that cannot open its store ends with an error", async () => {
+    const scene = new BuiltScene();
+    const store = await createDatabase("never", server.url);
+    await takeAll();
+    const serving = start(scene, store, "serve", "--port", "0");
+    await until("it ended", () => serving.child.exitCode !== null);
+    expect({ exit: serving.child.exitCode, said: serving.said() }).toMatchObject({
+      exit: 3,
+      said: expect.stringContaining("is full"),
+    });
+  });
+});
+
+describe("a slot that becomes free", () => {
+  test("within the wait is taken, and the store opens", async () => {
+    const store = await createDatabase("freed", server.url);
+    await (await openPostgres({ url: store })).close();
+    const free = await takeAll();
+    const opening = openPostgres({ url: store });
+    const first = await Promise.race([opening.then(() => "opened"), sleep(1_000, "waits")]);
+    expect(first).toBe("waits");
+    await free();
+    const opened = await opening;
+    expect(await opened.countQuestions("pending")).toBe(0);
+    await opened.close();
+  });
+});
+
+describe("a store that another program has locked", () => {
+  /** Keeps everybody out of the tables, until it is told to let go. */
+  async function lock(store: string): Promise<() => Promise<void>> {
+    const holder = new pg.Client({ connectionString: store, application_name: "reporting" });
+    await holder.connect();
+    await holder.query("begin; lock table run, question, entry, event, job in access exclusive mode");
+    let isHeld = true;
+    const free = async () => {
+      if (isHeld) await holder.end();
+      isHeld = false;
+    };
+    onTestFinished(free);
+    return free;
+  }
+
+  test("gives 503 with Retry-After and exit code 3 within a minute, and is used again afterwards", async () => {
+    const scene = new BuiltScene();
+    const store = await createDatabase("locked", server.url);
+    const own = { ...env, ASKD_STORE: store };
+    await scene.typeWith(own, "ask", "One?");
+    const serving = start(scene, store, "serve", "--port", "0");
+    await until("it serves", () => serving.url() !== "");
+    const ask = () =>
+      fetch(`${serving.url()}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
+    expect((await ask()).status).toBe(401);
+    const free = await lock(store);
+    const from = performance.now();
+    const [replied, typed] = await Promise.all([ask(), scene.typeWith(own, "list")]);
+    expect(performance.now() - from).toBeLessThan(60_000);
+    expect({ status: replied.status, after: replied.headers.get("retry-after") }).toEqual({ status: 503, after: "1" });
+    expect({ exit: typed.exit, said: typed.stderr }).toMatchObject({
+      exit: 3,
+      said: expect.stringMatching(/^error: /),
+    });
+    await free();
+    await until("it is back", async () => (await ask()).status === 401);
+    expect((await scene.typeWith(own, "list")).exit).toBe(0);
+  });
+
+  test("for a moment only, as by a slow statement, is waited for", async () => {
+    const scene = new BuiltScene();
+    const store = await createDatabase("slow", server.url);
+    const own = { ...env, ASKD_STORE: store };
+    await scene.typeWith(own, "ask", "One?");
+    const free = await lock(store);
+    const waiting =
+      "select from pg_locks where not granted and database = (select oid from pg_database where datname = 'slow')";
+    const watcher = new pg.Client(store);
+    await watcher.connect();
+    const typed = scene.typeWith(own, "list", "--jq", "length");
+    await until("it waits", async () => ((await watcher.query(waiting)).rowCount ?? 0) > 0);
+    await free();
+    await watcher.end();
+    expect({ ...(await typed), stdout: (await typed).stdout.toString() }).toMatchObject({ exit: 0, stdout: "1\n" });
+  });
+});
+
+describe("--read-only", () => {
+  test("writes nothing to PostgreSQL, also of what is due, and refuses changes", async () => {
+    const scene = new BuiltScene();
+    const store = await createDatabase("looked", server.url);
+    const own = { ...env, ASKD_STORE: store };
+    await scene.typeWith(own, "ask", "One?", "--timeout", "1s");
+    await sleep(1_000); // the deadline has passed
+    const watcher = new pg.Client(store);
+    await watcher.connect();
+    onTestFinished(() => watcher.end());
+    // Every transaction that writes takes a number.
+    const sql = "select pg_snapshot_xmax(pg_current_snapshot())::text as next";
+    const next = async () => (await watcher.query<{ next: string }>(sql)).rows;
+    const before = await next();
+    for (const argv of [["status"], ["list"], ["show", "1"], ["tree"], ["stats"], ["audit"], ["export"]]) {
+      const { exit, stderr } = await scene.typeWith(own, "--read-only", ...argv);
+      expect({ argv, exit, stderr: argv[0] === "export" ? "" : stderr }).toEqual({ argv, exit: 0, stderr: "" });
+    }
+    const refused = await scene.typeWith(own, "--read-only", "answer", "1", "yes");
+    expect({ exit: refused.exit, said: refused.stderr }).toMatchObject({
+      exit: 1,
+      said: expect.stringContaining("The store was opened to be read only; nothing was changed."),
+    });
+    expect(await next()).toEqual(before);
+    expect((await scene.typeWith(own, "--read-only", "list", "--jq", "length")).stdout.toString()).toBe("1\n");
+  });
+});

@@ -1,0 +1,25 @@
+import { installPrograms } from "./debian.ts";
+
+// node scripts/run.mjs test/programs.ts test|e2e
+// Installs what the tests of a suite start, before them: inside a test the time of an installation would count.
+const SUITES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  test: {
+    tmux: "tmux",
+    zsh: "zsh",
+    fish: "fish",
+    nginx: "nginx",
+    caddy: "caddy",
+    postfix: "postfix",
+    // A machine may have one part of Dovecot without the others.
+    "/usr/lib/dovecot/imap": "dovecot-imapd",
+    "/usr/lib/dovecot/lmtp": "dovecot-lmtpd",
+    apprise: "apprise",
+    dunst: "dunst",
+    Xvfb: "xvfb",
+    "dbus-daemon": "dbus-daemon",
+    "dbus-send": "dbus-bin",
+  },
+  e2e: { chromium: "chromium", pgbouncer: "pgbouncer", pg_ctlcluster: "postgresql", tmux: "tmux", mutt: "mutt" },
+};
+
+installPrograms(SUITES[process.argv[2] ?? ""] ?? {});

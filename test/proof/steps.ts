@@ -1,0 +1,193 @@
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
+import { type Run, hasEnded } from "../../src/core/run/run.ts";
+import { readWorkflow } from "../../src/workflow/definition/read-workflow.ts";
+import { Workflows } from "../../src/workflow/run/workflows.ts";
+import { ADA } from "../builders.ts";
+import { GithubServer } from "../channels/github-server.ts";
+import { REPO } from "../channels/github-view.ts";
+import { startPostgres } from "../postgres.ts";
+import { said } from "../scene.ts";
+import { aGitProject } from "../workflow/git-project.ts";
+import { liveEngine } from "./live-engine.ts";
+import { type Database, type Place, openStore, withPlace } from "./place.ts";
+import { type Program, buildProgram } from "./program.ts";
+import type { StepTask } from "./step-task.ts";
+
+const ISSUE = 123;
+const LEASE_MS = 2_000;
+const LOOK_MS = 25;
+const BOUND_MS = 120_000;
+
+/** The steps in their order; `once` is the only one that must not be repeated after an unknown outcome. */
+const STEPS = ["comment", "label", "again", "ask", "once", "pr"] as const;
+
+/** One place at which the process that does the steps dies. */
+export interface StepCase {
+  name: string;
+  /** At this station. */
+  kill?: string;
+  /** When the service has taken this request. */
+  taken?: RegExp;
+  /** The end of a run whose step died there. */
+  status: "completed" | "failed";
+}
+
+export interface StepOutcome {
+  name: string;
+  status: string;
+  problems: string[];
+}
+
+/** Every boundary between steps and every place inside of them. */
+export function listStepCases(): StepCase[] {
+  const called = STEPS.filter((step) => step !== "ask");
+  const isUnknown = (station: string) =>
+    ["committed once", "calling once", "called once", "committing pr"].includes(station);
+  const stations = [
+    "claimed",
+    ...called.flatMap((step) => ["committing", "committed", "calling", "called"].map((word) => `${word} ${step}`)),
+    ...["committing", "committed"].flatMap((word) => [`${word} awaiting_input`, `${word} completed`]),
+  ];
+  const inside = [
+    { name: "inside comment", taken: /^POST .*\/comments$/ },
+    { name: "inside label", taken: /^POST .*\/labels$/ },
+    { name: "inside pr", taken: /^POST .*\/pulls$/ },
+  ];
+  return [
+    ...stations.map((kill): StepCase => ({ name: kill, kill, status: isUnknown(kill) ? "failed" : "completed" })),
+    ...inside.map((each): StepCase => ({ ...each, status: "completed" })),
+    { name: "inside once", kill: "program once", status: "failed" },
+    { name: "inside again", kill: "program again", status: "completed" },
+  ];
+}
+
+/** Plays all cases, several at a time: most of the time they wait for a lease. */
+export async function playSteps(
+  database: Database,
+  cases: readonly StepCase[],
+  options: { atOnce: number; onOutcome?: (outcome: StepOutcome) => void },
+): Promise<StepOutcome[]> {
+  const program = await buildProgram("test/proof/step-worker.ts");
+  const server = database === "postgres" && !process.env["ASKD_TEST_POSTGRES"] ? await startPostgres() : undefined;
+  if (server) process.env["ASKD_TEST_POSTGRES"] = server.url;
+  const outcomes: StepOutcome[] = [];
+  const left = [...cases];
+  const playLeft = async (): Promise<void> => {
+    for (let play = left.shift(); play; play = left.shift()) {
+      const one = play;
+      const outcome = await withPlace(database, (place) => playOne(program, place, one));
+      outcomes.push(outcome);
+      options.onOutcome?.(outcome);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: options.atOnce }, playLeft));
+  } finally {
+    if (server) delete process.env["ASKD_TEST_POSTGRES"];
+    await server?.stop();
+    program.remove();
+  }
+  return outcomes;
+}
+
+/** Programs write a line into the journal; one may kill the process that started it, once. */
+function workflowOf(journal: string, play: StepCase): string {
+  const script = (name: string) =>
+    play.kill === `program ${name}`
+      ? `echo ${name} >> ${journal}; if mkdir ${journal}.killed 2>/dev/null; then kill -9 $PPID; sleep 60; fi`
+      : `echo ${name} >> ${journal}`;
+  return `
+name: crash
+steps:
+  - { id: comment, tool: github_comment, input: { body: "Looking at it" } }
+  - { id: label, tool: update_github_issue, input: { addLabels: [looking], addComment: "Labelled" } }
+  - { id: again, tool: shell, idempotent: true, input: { argv: [sh, -c, ${JSON.stringify(script("again"))}] } }
+  - { id: ask, tool: post_question, input: { question: Which?, options: [Red, Blue] }, suspend: true, output: choice }
+  - { id: once, tool: shell, input: { argv: [sh, -c, ${JSON.stringify(`${script("once")}; date > fix.txt`)}] } }
+  - { id: pr, tool: github_create_pr }
+`;
+}
+
+async function playOne(program: Program, place: Place, play: StepCase): Promise<StepOutcome> {
+  const github = await GithubServer.start();
+  const { root, bare, project, file } = aGitProject("crash.yml", "name: crash\nsteps: [{ id: one, tool: shell }]\n");
+  github.pulls.remote = bare;
+  const stateDir = join(root, "state");
+  mkdirSync(stateDir, { mode: 0o700 });
+  const journal = join(root, "journal");
+  const store = await openStore(place);
+  const engine = liveEngine(store);
+  const workers: ChildProcess[] = [];
+  const task: StepTask = { place, stateDir, github: github.base, leaseMs: LEASE_MS };
+  const start = (more: Partial<StepTask> = {}) =>
+    workers.push(program.start([JSON.stringify({ ...task, ...more })], ["ignore", "ignore", "inherit"]));
+  try {
+    const workflows = new Workflows(engine.inside);
+    const { definition, hash = "", problems } = readWorkflow(workflowOf(journal, play), "crash.yml");
+    if (!definition) throw new Error(JSON.stringify(problems));
+    const at = { name: "crash", host: ensureMachineId(stateDir), dir: project, file, repo: REPO, definition: hash };
+    const workflow = await workflows.approve(at, definition, ADA);
+    const issue = { repo: REPO, number: ISSUE };
+    const { id } = await workflows.start({ workflow, cause: { type: "manual" }, inputs: {}, issue }, ADA);
+    start(play.kill === undefined ? {} : { kill: play.kill });
+    github.onTaken = (request) => {
+      if (play.taken?.test(request) && workers.length === 1) workers[0]?.kill("SIGKILL");
+    };
+    const run = await playToEnd(id, { engine, workers, start });
+    const found = [...check(run, play, { github, journal, wasKilled: workers.length > 1 })];
+    found.push(...(await engine.verify()).problems, ...github.traffic.problems);
+    return {
+      name: play.name,
+      status: `${run.status}${run.reason === undefined ? "" : `(${run.reason})`}`,
+      problems: found,
+    };
+  } finally {
+    for (const worker of workers) worker.kill("SIGKILL");
+    await engine.stop();
+    await github.close();
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** Answers its question, and starts another worker when the first is gone. */
+async function playToEnd(
+  id: Run["id"],
+  { engine, workers, start }: { engine: ReturnType<typeof liveEngine>; workers: ChildProcess[]; start: () => void },
+): Promise<Run> {
+  const startedAtMs = performance.now();
+  for (;;) {
+    const run = await engine.findRun(id);
+    if (!run) throw new Error("the run is not there");
+    const last = workers.at(-1);
+    if (last && (last.exitCode !== null || last.signalCode !== null)) start();
+    if (run.pendingId !== undefined) await engine.answer(run.pendingId, said("Red"), ADA).catch(() => undefined); // answered
+    if (hasEnded(run) || performance.now() - startedAtMs > BOUND_MS) return run;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** Looks whether everything outside happened once, and the run ended as its case says. */
+function* check(
+  run: Run,
+  play: StepCase,
+  { github, journal, wasKilled }: { github: GithubServer; journal: string; wasKilled: boolean },
+): Generator<string> {
+  const count = (text: string) => github.comments.filter(({ body }) => body.includes(text)).length;
+  const lines = existsSync(journal) ? readFileSync(journal, "utf8").trim().split("\n") : [];
+  const times = (name: string) => lines.filter((line) => line === name).length;
+  // The last commit of a run may be followed by nothing.
+  if (!wasKilled && play.kill !== "committed completed") yield "nobody died";
+  if (run.status !== play.status) yield `the run is ${run.status} (${run.reason ?? ""}: ${run.result?.summary ?? ""})`;
+  if (run.status === "failed" && run.reason !== "step_unknown") yield `it failed with ${run.reason ?? "no reason"}`;
+  if (count("Looking at it") !== 1) yield `the comment is there ${count("Looking at it")} times`;
+  if (count("Labelled") !== 1) yield `the comment of the label is there ${count("Labelled")} times`;
+  if ((github.labels.get(ISSUE) ?? []).join() !== "looking") yield "the label is not there once";
+  if (times("once") > 1) yield `the step that must not be repeated was done ${times("once")} times`;
+  const { pulls } = github.pulls;
+  if (pulls.length !== (play.status === "completed" ? 1 : 0)) yield `there are ${pulls.length} pull requests`;
+  if (times("again") < 1) yield "the step that may be repeated was never done";
+}
