@@ -68,7 +68,9 @@ describe("Claude Code", () => {
     const call = hookCall(claudeHook, QUESTION);
     const reply = replyTo(call, await answeredTo(call, "redis", { note: "db 3" }));
     expect(claudeHook.say(call, { ...reply, isResultLost: true } as HookReply, "answer-x")).toMatchObject({
-      hookSpecificOutput: { additionalContext: expect.stringMatching(/Redis[^]*db 3[^]*Recorded as a_/) },
+      hookSpecificOutput: {
+        additionalContext: expect.stringMatching(/told this already[^]*Redis[^]*db 3[^]*Recorded as a_/),
+      },
     });
     const mayLose = (env: Record<string, string>) => claudeHook.mayLoseResult?.(env);
     expect(mayLose({ ASKD_AGENT_VERSION: "2.1.110" })).toBe(true);

@@ -6,6 +6,7 @@ import { endOwnedRun, claimRun } from "../core/run/run-ownership.ts";
 import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { handoverMessage } from "../core/run/agent-message.ts";
+import { returnToOwed } from "../core/run/handover.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { answerText } from "../core/answer/match.ts";
@@ -63,6 +64,12 @@ class Carried extends Scene {
   async correctionStates(id: QuestionId): Promise<string[]> {
     const { question } = await this.engine.read(id);
     return question.amendments.map(({ handover }) => handover.state);
+  }
+
+  /** This start does not tell this outcome after all. */
+  async returnToOwed(id: QuestionId): Promise<void> {
+    const { epoch } = await this.run();
+    await this.#decider.changeQuestion(id, SYSTEM, (read, at) => returnToOwed(read.run, [read.question], epoch, at));
   }
 
   /** The message that the agent gets if it starts now. */
@@ -221,7 +228,18 @@ describe("an answer counts as given when", () => {
     expect(await at.states(first)).toEqual(["void"]);
     expect(await at.engine.resumeRun(at.id, ADA)).toMatchObject({ status: "resuming", owes: [first] });
     await at.start();
-    expect(await at.told()).toContain("First?");
+    expect(await at.told()).toMatch(/^You may have been told this already[^]*First\?/);
+  });
+
+  test("not when a start returns it to be told later: the next one says that it may have been heard before", async () => {
+    const { at, first } = await handed();
+    await at.end(KILLED);
+    await at.start();
+    await at.returnToOwed(first);
+    expect(await at.states(first)).toEqual(["owed"]);
+    await at.end(KILLED);
+    await at.start();
+    expect(await at.told()).toMatch(/^You may have been told this already/);
   });
 });
 

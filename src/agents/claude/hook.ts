@@ -25,6 +25,9 @@ const QUESTION_TOOL = "AskUserQuestion";
 const NAMELESS = "2.1.110";
 /** Its model reads each answer and note between double quotes. */
 const ENDS = /"/;
+/** Precedes an answer that is said beside the result of its call. */
+const SAID_TWICE =
+  "The result of this call may not reach you, so the answer follows here too. You may have been told this already by the result; it is one answer.";
 /** Our own tools ask by themselves. */
 const OWN_TOOL = /^mcp__.+__(?:ask_human|check_answer|cancel_question|post_question)$/;
 
@@ -57,7 +60,7 @@ const QuestionInput = z.looseObject({
     .min(1),
 });
 
-/** Claude Code: its own question tool, leave to use a tool, and forms of MCP servers. */
+/** Claude Code: its own question tool, permission to use a tool, and forms of MCP servers. */
 export const claudeHook: HookClient = {
   agent: "claude",
   limitMs: 10 * MINUTE_MS,
@@ -181,7 +184,8 @@ function sayTool(call: HookCall, reply: HookReply, delimiter: string): Record<st
 
 /** The words beside the result of the call: who answered, and the answer itself where the result may be lost. */
 function sayBeside({ read, isResultLost }: Extract<HookReply, { do: "give" }>, delimiter: string): string {
-  return isResultLost ? answerMessage({ reads: [read], delimiter }) : provenanceMessage(read, delimiter);
+  if (!isResultLost) return provenanceMessage(read, delimiter);
+  return [SAID_TWICE, answerMessage({ reads: [read], delimiter })].join("\n\n");
 }
 
 /** The version of the program that runs the hook: newer ones name it themselves, and a worker names it for its runs. */

@@ -42,6 +42,8 @@ export const Handover = z.discriminatedUnion("state", [
     state: z.literal("owed"),
     /** Stored until somebody resumes the run explicitly. */
     isHeldBack: z.literal(true).optional(),
+    /** An earlier start may have shown it already. */
+    isRepeated: z.literal(true).optional(),
   }),
   z.object({
     state: z.literal("handing"),
@@ -59,7 +61,12 @@ export const Handover = z.discriminatedUnion("state", [
     isHeldBack: z.literal(true).optional(),
   }),
   z.object({ state: z.literal("given"), at: Instant, witness: z.string() }),
-  z.object({ state: z.literal("void"), reason: z.string() }),
+  z.object({
+    state: z.literal("void"),
+    reason: z.string(),
+    /** A start may have shown it before it was given up. */
+    isRepeated: z.literal(true).optional(),
+  }),
 ]);
 export type Handover = z.infer<typeof Handover>;
 

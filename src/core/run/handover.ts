@@ -53,7 +53,7 @@ export function returnToOwed(run: Run, questions: readonly Question[], epoch: nu
   const handed = questions.filter((question) => handoversOf(question).some((each) => isHandedInEpoch(each, epoch)));
   if (handed.length === 0) return {};
   const owed = handed.map((question) =>
-    mapHandovers(question, (handover) => (isHandedInEpoch(handover, epoch) ? { state: "owed" } : handover)),
+    mapHandovers(question, (handover) => (isHandedInEpoch(handover, epoch) ? owedAgain(handover) : handover)),
   );
   return {
     runs: [run],
@@ -160,7 +160,9 @@ function giveSideEffects(
 
 /** Voids the open hand-overs of a question. */
 export function voidHandover<Q extends Question>(question: Q, reason: string): Q {
-  return mapHandovers(question, (handover) => (isHandoverOpen(handover) ? { state: "void", reason } : handover));
+  return mapHandovers(question, (handover) =>
+    isHandoverOpen(handover) ? { state: "void", reason, isRepeated: mayHaveShown(handover) } : handover,
+  );
 }
 
 /** Voids what the run owes besides this question, with which it ends, and records why. */
@@ -189,7 +191,7 @@ function voidEach(
 /** Reopens hand-overs that were voided for one of these reasons. */
 export function reopenHandover<Q extends Question>(question: Q, reasons: ReadonlySet<string>): Q {
   return mapHandovers(question, (handover) =>
-    handover.state === "void" && reasons.has(handover.reason) ? { state: "owed" } : handover,
+    handover.state === "void" && reasons.has(handover.reason) ? owedAgain(handover) : handover,
   );
 }
 
@@ -276,8 +278,7 @@ function isHandingUnderWay(question: Question, { epoch, by }: HandoverTarget) {
 }
 
 function handing(before: Handover, { epoch, by, holder }: HandoverTarget, at: DecisionContext): Handover {
-  // A start that ended without evidence may have shown it.
-  const isRepeated = before.state === "handing" && (before.epoch !== epoch || before.isRepeated === true);
+  const isInThisEpoch = before.state === "handing" && before.epoch === epoch;
   const isHeldBack = by === "call" && isHandoverOpen(before) && before.isHeldBack === true;
   return {
     state: "handing",
@@ -285,9 +286,20 @@ function handing(before: Handover, { epoch, by, holder }: HandoverTarget, at: De
     at: at.now,
     by,
     holder,
-    isRepeated: isRepeated ? true : undefined,
+    isRepeated: isInThisEpoch ? before.isRepeated : mayHaveShown(before),
     isHeldBack: isHeldBack ? true : undefined,
   };
+}
+
+/** An outcome that this start does not tell after all, or that was given up, as owed to the next start. */
+function owedAgain(handover: Handover): Handover {
+  return { state: "owed", isRepeated: handover.state === "given" ? undefined : handover.isRepeated };
+}
+
+/** Says whether the agent may have seen the outcome: a start that ended without evidence may have shown it. */
+function mayHaveShown(handover: Handover): true | undefined {
+  if (handover.state === "handing") return true;
+  return handover.state === "given" ? undefined : handover.isRepeated;
 }
 
 function markGiven<Q extends Question>(
