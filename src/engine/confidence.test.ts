@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
-import { Scene, said } from "../../test/scene.ts";
+import { findBroken, readAll } from "../../test/proof/promise.ts";
+import { MCP, Scene, said } from "../../test/scene.ts";
 import { replyTo } from "../core/door/hook.ts";
+import { HOUR_MS } from "../core/instant.ts";
 import { outcomeMessage } from "../core/run/agent-message.ts";
 import type { Rules } from "../core/rules.ts";
 import { resultOf } from "../server/mcp/result.ts";
@@ -76,6 +78,30 @@ describe("an agent below the lower limit", () => {
     expect(second).toMatchObject({ question: { status: "pending" } });
     await scene.engine.answer(second.question.id, said("1"), ADA);
     expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test.each(["block", "skip"] as const)(
+    "leaves a trail in order where its run owes an earlier outcome: %s",
+    async (below) => {
+      const scene = aScene(below);
+      const first = await scene.engine.ask(scene.input({ timeout: "1m", on_timeout: "proceed" }, MCP), AGENT);
+      await scene.pass(HOUR_MS);
+      const again = scene.input({ question: "And this?", confidence: 0.2, options: OPTIONS });
+      const { run } = await scene.engine.ask(again, AGENT, { runId: first.run.id });
+      expect(run.status).toBe(below === "block" ? "blocked" : "skipped");
+      expect((await scene.engine.verify()).problems).toEqual([]);
+    },
+  );
+
+  test("calls back although its run is blocked, and the trail is in order", async () => {
+    const scene = aScene("block");
+    const callback = {
+      url: "http://127.0.0.1:9/answer",
+      secret: "whsec_c2VjcmV0LW9mLXRoZS1jYWxsYmFjay1vZi0zMi1ieXRlcw==",
+    };
+    await scene.engine.ask(scene.input({ confidence: 0.2, options: OPTIONS }), AGENT, { run: { callback } });
+    expect(await scene.jobs()).toContain("callback");
+    expect(findBroken(await readAll(scene.store))).toEqual([]);
   });
 
   test("is told over MCP and in a hook to stop, not to go on without an answer", async () => {

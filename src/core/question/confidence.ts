@@ -73,11 +73,13 @@ function stop(
   const others =
     policy === "skip" ? voidOthers(read, LOW_CONFIDENCE, at) : { questions: [], events: [], owes: run.owes };
   const stopped: Run = { ...run, ...endOf(run, policy, at), owes: others.owes };
-  const closed = closeQuestion({ ...read, run: stopped }, outcome, () => detail, at);
+  // What a blocked run owes from before waits, too, until a person resumes it.
+  const closed = closeQuestion({ ...read, run: stopped }, outcome, () => detail, at, { resume: policy === "skip" });
   return closedAtOnce(changes, read, {
     ...closed,
     questions: [...closed.questions, ...others.questions],
-    events: [...closed.events, ...others.events, runEvent(run, stopped, at)],
+    // A callback makes the stopped run resume in the same commit: its event comes after this one.
+    events: [runEvent(run, stopped, at), ...closed.events, ...others.events],
     scheduled: [...closed.scheduled, ...stopJob(run, at)],
   });
 }
