@@ -9,6 +9,13 @@ const SUITES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fish: "fish",
     nginx: "nginx",
     caddy: "caddy",
+  },
+  e2e: {
+    chromium: "chromium",
+    pgbouncer: "pgbouncer",
+    pg_ctlcluster: "postgresql",
+    tmux: "tmux",
+    mutt: "mutt",
     postfix: "postfix",
     // A machine may have one part of Dovecot without the others.
     "/usr/lib/dovecot/imap": "dovecot-imapd",
@@ -19,7 +26,6 @@ const SUITES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "dbus-daemon": "dbus-daemon",
     "dbus-send": "dbus-bin",
   },
-  e2e: { chromium: "chromium", pgbouncer: "pgbouncer", pg_ctlcluster: "postgresql", tmux: "tmux", mutt: "mutt" },
 };
 
 installPrograms(SUITES[process.argv[2] ?? ""] ?? {});

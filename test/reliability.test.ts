@@ -9,7 +9,7 @@ const PAGE = readFileSync(join(ROOT, "docs/reliability.md"), "utf8");
 test("every promise is on the page with the names of its tests, and each of these exists", () => {
   const promises = [...PAGE.matchAll(/\*\*(I\d+)\*\*/g)].map(([, name]) => name);
   expect(promises).toEqual(Array.from({ length: 20 }, (_, index) => `I${index + 1}`));
-  const named = [...PAGE.matchAll(/`((?:src|test)\/[^`]+\.(?:test|suite)\.ts)`(?: "([^"]+)")?/g)];
+  const named = [...PAGE.matchAll(/`((?:src|test)\/[^`]+\.(?:test|suite|e2e)\.ts)`(?: "([^"]+)")?/g)];
   expect(named.length).toBeGreaterThanOrEqual(promises.length);
   expect(named.filter(([, , name]) => name === undefined).map(([text]) => text)).toEqual([]);
   const missing = named.filter(([, file = "", name]) => {

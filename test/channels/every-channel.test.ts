@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -12,13 +12,19 @@ function read(...path: string[]) {
   return readFileSync(join(ROOT, ...path), "utf8");
 }
 
+/** The test file of a channel; those whose counterpart is a program of Debian belong to the end-to-end tests. */
+function readSuite(name: string): string {
+  const files = ["test", "e2e"].map((kind) => `test/channels/${name}.${kind}.ts`);
+  return files.flatMap((file) => (existsSync(join(ROOT, file)) ? [read(file)] : [])).join("\n");
+}
+
 test("every channel runs the shared suite, which nothing leaves out", () => {
   const channels = readdirSync(join(ROOT, "src/channels"), { withFileTypes: true })
     .filter((each) => each.isDirectory())
     .map(({ name }) => name);
   expect(channels.length).toBeGreaterThanOrEqual(3);
   const without = channels.filter((name) => {
-    const text = read("test/channels", `${name}.test.ts`);
+    const text = readSuite(name);
     return !/^ *channelSuite\(/m.test(text) || !text.includes(`"./channel.suite.ts"`);
   });
   expect(without).toEqual([]);
@@ -55,7 +61,8 @@ test("no case of a channel, of a workflow or of the action is skipped, and all a
   ]; // in parts: these skip nothing
   expect(calls.every((parts) => SKIPPED.test(parts.join(".")))).toBe(true);
   expect(JSON.parse(read("package.json"))).toMatchObject({ scripts: { test: "vitest run" } });
-  expect(read(".ci/run")).toMatch(/^npm test$/m);
+  expect(read(".ci/run")).toMatch(/^npm test$[^]*^ *npm run e2e$/m);
+  expect(read("test/e2e/vitest.config.ts")).toContain('"test/channels/*.e2e.ts"');
   const config = read("vitest.config.ts");
   expect(config).toContain('"test/**/*.test.ts"');
   expect(config).not.toMatch(/exclude:[^\n]*(?:channels|action|workflow)/);

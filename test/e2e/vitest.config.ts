@@ -4,7 +4,7 @@ import { LongestFirst } from "../longest-first.ts";
 /** Real programs, each in a process of its own: they take seconds, and two at a time are enough for two cores. */
 export default defineConfig({
   test: {
-    include: ["test/e2e/*.e2e.ts"],
+    include: ["test/e2e/*.e2e.ts", "test/channels/*.e2e.ts"],
     globalSetup: ["test/e2e/install.ts", "test/lean-environment.ts"],
     pool: "forks",
     maxWorkers: 2,

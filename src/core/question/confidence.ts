@@ -73,7 +73,7 @@ function stop(
   const others =
     policy === "skip" ? voidOthers(read, LOW_CONFIDENCE, at) : { questions: [], events: [], owes: run.owes };
   const stopped: Run = { ...run, ...endOf(run, policy, at), owes: others.owes };
-  // What a blocked run owes from before waits, too, until a person resumes it.
+  // Outcomes that a blocked run owes from before wait until a person resumes it.
   const closed = closeQuestion({ ...read, run: stopped }, outcome, () => detail, at, { resume: policy === "skip" });
   return closedAtOnce(changes, read, {
     ...closed,
