@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { BuiltScene } from "../built.ts";
 import { HEADLESS, QUESTION } from "../hooked.ts";
 import { hookInput } from "../hooks.ts";
-import { DesktopSession } from "./desktop-session.ts";
 import { NtfyServer } from "./ntfy-server.ts";
 import { CHAT, TOKEN, TelegramServer } from "./telegram-server.ts";
 
@@ -217,20 +216,3 @@ test.each(["http://example.com/hook", "http://127.0.0.1:9/hook", "https://10.0.0
   },
   60_000,
 );
-
-test("a question asked with nothing running is answered by a button on the desktop, as this machine's user", async () => {
-  const session = await DesktopSession.start();
-  onTestFinished(() => session.close());
-  await session.startService();
-  const scene = new BuiltScene();
-  const type = (...argv: string[]) => scene.typeWith(session.env, ...argv);
-  expect((await type("setup", "desktop", "--no-test")).exit).toBe(0);
-  const asked = await type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached");
-  const id = asked.stdout.toString().trim();
-  await expect.poll(() => session.taken().length, WAIT).toBe(1);
-  const [shown] = session.taken();
-  expect(shown).toMatchObject({ title: "Redis or Memcached?" });
-  await session.press(shown?.actions.find(({ label }) => label === "B) Memcached")?.key ?? "");
-  await expect.poll(() => jsonOf(scene, "check", id), WAIT).toMatchObject({ status: "answered", answer: "Memcached" });
-  await expect.poll(() => session.taken().at(-1)?.title, WAIT).toMatch(/^✅ Answered by \S+ \(desktop\): Memcached$/);
-}, 180_000);

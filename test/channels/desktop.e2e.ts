@@ -3,6 +3,7 @@ import { desktopChannel } from "../../src/channels/desktop/desktop.ts";
 import type { Channel } from "../../src/core/channel/channel.ts";
 import { HOUR_MS } from "../../src/core/instant.ts";
 import { ADA } from "../builders.ts";
+import { BuiltScene } from "../built.ts";
 import { Scene, said } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
 import { DesktopCounterpart } from "./desktop-counterpart.ts";
@@ -11,7 +12,7 @@ import { OUTBOUND } from "./loopback-server.ts";
 
 const TRAITS = { strength: "local", hasWords: false, hasMentions: false, hasStatuses: false, isPublic: true } as const;
 const LISTENING_MS = 3_000;
-const WAIT = { timeout: 10_000 };
+const WAIT = { timeout: 30_000 };
 
 let session: DesktopSession;
 
@@ -145,4 +146,20 @@ describe("a notification on the desktop", () => {
       why: "there is no desktop session: DBUS_SESSION_BUS_ADDRESS is not set",
     });
   });
+
+  test("a question asked with nothing running is answered by a button on the desktop, as this machine's user", async () => {
+    await session.startService();
+    const scene = new BuiltScene();
+    const type = (...argv: string[]) => scene.typeWith(session.env, ...argv);
+    const check = async (id: string) => JSON.parse((await scene.type("check", id, "--json")).stdout.toString());
+    expect((await type("setup", "desktop", "--no-test")).exit).toBe(0);
+    const asked = await type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached");
+    const id = asked.stdout.toString().trim();
+    await expect.poll(() => session.taken().length, WAIT).toBe(1);
+    const [shown] = session.taken();
+    expect(shown).toMatchObject({ title: "Redis or Memcached?" });
+    await session.press(shown?.actions.find(({ label }) => label === "B) Memcached")?.key ?? "");
+    await expect.poll(() => check(id), WAIT).toMatchObject({ status: "answered", answer: "Memcached" });
+    await expect.poll(() => session.taken().at(-1)?.title, WAIT).toMatch(/^✅ Answered by \S+ \(desktop\): Memcached$/);
+  }, 180_000);
 });
