@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ADA } from "../../../test/builders.ts";
 import { aGitProject } from "../../../test/workflow/git-project.ts";
 import { WorkflowStage } from "../../../test/workflow/stage.ts";
+import { aToolServer } from "../../../test/workflow/tool-server.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { IssueTracker } from "../../core/workflow/issue-tracker.ts";
 import { openRunTree, publishRunTree } from "../../agents/workspace/run-tree.ts";
@@ -173,6 +174,26 @@ describe("a tool of an MCP server", () => {
     const run = await stage.start("name: mcp\nsteps: [{ id: call, tool: two.analyze_issue, output: found }]\n");
     expect(run).toMatchObject({ status: "completed" });
     expect((await stage.checkpoint(run)).data["found"]).toMatchObject({ confidence: 62 });
+  });
+
+  const MEASURE = "name: mcp\nsteps: [{ id: call, tool: measure_text, input: { text: four }, output: found }]\n";
+
+  test("over HTTP is called with the token of the settings", async () => {
+    const { url, headers } = await aToolServer();
+    const stage = new WorkflowStage({ outside: { ...inHere, mcpServers: [{ name: "measure", url, headers }] } });
+    const run = await stage.start(MEASURE);
+    expect(run).toMatchObject({ status: "completed" });
+    expect((await stage.checkpoint(run)).data["found"]).toEqual({ length: 4 });
+  });
+
+  test("over HTTP that refuses the token fails its step with not_connected, without the token", async () => {
+    const { url } = await aToolServer();
+    const headers = { authorization: "Bearer of-somebody-else" };
+    const stage = new WorkflowStage({ outside: { ...inHere, mcpServers: [{ name: "measure", url, headers }] } });
+    const run = await stage.start(MEASURE);
+    expect(run).toMatchObject({ status: "failed", reason: "not_connected" });
+    expect(run.result?.summary).toContain("The MCP server measure does not start");
+    expect(run.result?.summary).not.toContain("somebody-else");
   });
 });
 
