@@ -1,8 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { engineOn } from "../app.ts";
 import { loadConfig } from "../config/load.ts";
+import { parseAsk } from "../core/question/ask-input.ts";
 import { webhookChannel } from "../channels/webhook/webhook.ts";
+import { AGENT } from "../../test/builders.ts";
 import { OUTBOUND } from "../../test/channels/loopback-server.ts";
 import { NtfyServer } from "../../test/channels/ntfy-server.ts";
 import { TelegramServer } from "../../test/channels/telegram-server.ts";
@@ -63,6 +66,39 @@ describe("a channel", () => {
     const lines = ["[channels.email]", 'from = "askd@example.com"', 'smtp = { host = "localhost" }'];
     const config = await settings(ward, `${lines.join("\n")}\nca_file = "${file}"\n`);
     expect((await ward.troubles({ config })).join("\n")).not.toContain("Others can read");
+  });
+
+  test("that fails is found with the reason and the way to try it, and one that works says when it sent last", async () => {
+    const service = await WebhookServer.start("standard");
+    onTestFinished(() => service.close());
+    const rules = { ...ROOMY, reach: [service.reach] };
+    const ward = new Ward({ rules });
+    const config = await settings(ward, '[channels.webhook]\nurl = "https://example.com/hook"\n');
+    const sayChannel = async () => {
+      const found = (await ward.look({ config })).filter(({ subject }) => subject === "webhook");
+      return found.map(({ code, level, text, fix }) => ({ code, level, text, fix }));
+    };
+    const tell = () =>
+      ward.withStore(async (store) => {
+        const openChannel = () => Promise.resolve(service.channel);
+        const engine = engineOn(store, { rules, openChannel, onFailure: () => undefined });
+        await engine.ask(parseAsk({ question: "Which?" }, { via: "cli" }, rules, await engine.now()), AGENT);
+        await engine.doDue();
+      });
+    await tell();
+    expect(await sayChannel()).toEqual([
+      { code: "channel", level: "ok", text: expect.stringMatching(/last sent \d{4}-/), fix: undefined },
+    ]);
+    service.traffic.fail({ status: 500 });
+    await tell();
+    expect(await sayChannel()).toEqual([
+      {
+        code: "channel_failing",
+        level: "problem",
+        text: expect.stringMatching(/^has failed since \d{4}-.*500/),
+        fix: "askd test webhook",
+      },
+    ]);
   });
 
   test("that is not set up is no problem", async () => {

@@ -7,6 +7,7 @@ import { appriseChannel } from "../../src/channels/apprise/apprise.ts";
 import { runProgram } from "../../src/agents/process/run-program.ts";
 import type { Channel } from "../../src/core/channel/channel.ts";
 import { testMessage } from "../../src/core/channel/test-message.ts";
+import { BuiltScene } from "../built.ts";
 import { ensureProgram } from "../debian.ts";
 import { channelSuite } from "./channel.suite.ts";
 import type { Counterpart, ShownMessage } from "./counterpart.ts";
@@ -20,6 +21,7 @@ class AppriseReceiver implements Counterpart {
   readonly reach = { name: "apprise", person: undefined, isPersonal: false };
   readonly traffic: LoopbackServer;
   readonly channel: Channel;
+  readonly address: string;
   last: z.infer<typeof Posted> | undefined;
 
   /** Runs apprise from this path. */
@@ -28,11 +30,12 @@ class AppriseReceiver implements Counterpart {
     return new AppriseReceiver(server, (await server.listen()).replace("http:", "json:"), path);
   }
 
-  private constructor(server: LoopbackServer, url: string, path: string) {
+  private constructor(server: LoopbackServer, address: string, path: string) {
     this.traffic = server;
+    this.address = address;
     const run: typeof runProgram = (argv, options) =>
       runProgram(argv, { ...options, env: { ...options?.env, PATH: path } });
-    this.channel = appriseChannel({ readUrls: () => url }, { ...OUTBOUND, run });
+    this.channel = appriseChannel({ readUrls: () => address }, { ...OUTBOUND, run });
     server.handle = ({ text }, response) => {
       server.keep(text);
       server.count();
@@ -85,6 +88,22 @@ test("the real apprise takes what the channel gives it", async () => {
   expect(receiver.last?.message).toContain('-t "$(id)" & <b>');
   receiver.traffic.fail({ status: 500 });
   expect(await receiver.channel.send(wire)).toEqual({ ok: false, why: "apprise could not deliver it", isFinal: false });
+}, 60_000);
+
+test("setup apprise takes the addresses from a pipe, keeps them for the user only, and sends a test", async () => {
+  const receiver = await AppriseReceiver.start("");
+  onTestFinished(() => receiver.close());
+  const scene = new BuiltScene();
+  const { exit, stderr } = await scene.typeInto(
+    { text: `${receiver.address}\n` },
+    { PATH: smallApprise() },
+    "setup",
+    "apprise",
+  );
+  expect([exit, stderr]).toEqual([0, expect.stringContaining("The test message was sent.")]);
+  expect(stderr).not.toContain(receiver.address);
+  expect(receiver.traffic.everythingSent()).toContain("This is a test of askd");
+  expect(receiver.last).toMatchObject({ title: "Question closed" });
 }, 60_000);
 
 test("where apprise is not installed, the failure says so", async () => {

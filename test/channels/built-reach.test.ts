@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { BuiltScene } from "../built.ts";
 import { HEADLESS, QUESTION } from "../hooked.ts";
 import { hookInput } from "../hooks.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 import { NtfyServer } from "./ntfy-server.ts";
 import { CHAT, TOKEN, TelegramServer } from "./telegram-server.ts";
 
@@ -174,6 +176,28 @@ test("setup telegram pairs an account and asks a test question there", async () 
   expect(setUp.stderr()).not.toContain(TOKEN);
   expect(service.traffic.problems).toEqual([]);
 }, 120_000);
+
+test("setup webhook posts a signed test, and says what the receiver needs to check it", async () => {
+  const service = new LoopbackServer();
+  const posts: Array<{ text: string; headers: Record<string, string> }> = [];
+  service.handle = ({ text, headers }, response) => {
+    posts.push({ text, headers: headers as Record<string, string> });
+    response.writeHead(204).end();
+  };
+  const url = `${await service.listen()}/hook`;
+  onTestFinished(() => service.close());
+  const scene = new BuiltScene();
+  await scene.type("config", "set", "--user", "callbacks.allow_loopback", "true");
+  const { exit, stderr } = await scene.type("setup", "webhook", url);
+  expect([exit, stderr]).toEqual([0, expect.stringContaining("The test message was sent.")]);
+  const file = /The secret that signs messages is in (\S+);/.exec(stderr)?.[1] ?? "";
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const [first, ...later] = posts.map(({ text, headers }) =>
+    new Webhook(readFileSync(file, "utf8")).verify(text, headers),
+  );
+  expect(first).toMatchObject({ type: "question.asked", data: { text: expect.stringContaining("This is a test") } });
+  expect(later).toMatchObject([{ type: "question.changed", data: { question: { status: "closed" } } }]);
+}, 60_000);
 
 test("a bad token is said in plain words", async () => {
   const service = await TelegramServer.start();

@@ -147,6 +147,19 @@ describe("a notification on the desktop", () => {
     });
   });
 
+  test("setup desktop goes from nothing to a test question that is answered by its button", async () => {
+    await session.startService();
+    const setUp = new BuiltScene().typeWith(session.env, "setup", "desktop");
+    await expect.poll(() => session.taken().length, WAIT).toBe(1);
+    const [shown] = session.taken();
+    expect(shown).toMatchObject({ title: "This is a test of askd: can you read this?" });
+    await session.press(shown?.actions[0]?.key ?? "");
+    expect(await setUp).toMatchObject({
+      exit: 0,
+      stderr: expect.stringMatching(/answered through desktop\. It works\./i),
+    });
+  }, 180_000);
+
   test("a question asked with nothing running is answered by a button on the desktop, as this machine's user", async () => {
     await session.startService();
     const scene = new BuiltScene();
