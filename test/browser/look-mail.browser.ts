@@ -14,6 +14,7 @@ import { DOMAIN, mailSettings } from "../channels/mail-server.ts";
 import { ensureProgram } from "../debian.ts";
 import { UNLIMITED } from "../proof/reach/reach-task.ts";
 import { Scene, said } from "../scene.ts";
+import { capture } from "./capture.ts";
 import { findAxeProblems, findLayoutProblems } from "./inspect.ts";
 
 const OUT = resolve("shots", "mail");
@@ -135,7 +136,7 @@ async function draw(mails: readonly OutgoingMail[], look: (typeof LOOKS)[number]
     frames.push(`<iframe style="height:${Math.min(height, MOST_SHOWN_PX)}px" srcdoc="${source}"></iframe>`);
   }
   await page.setContent(`<!doctype html><style>${FRAME_STYLE}</style>${frames.join("")}`);
-  await page.screenshot({ path: join(OUT, `${language}-${name}.png`), fullPage: true });
+  await capture(page, { path: join(OUT, `${language}-${name}.png`), fullPage: true });
   await page.close();
   return problems;
 }

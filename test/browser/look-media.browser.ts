@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { capture } from "./capture.ts";
 import { findAxeProblems, findLayoutProblems } from "./inspect.ts";
 import { workedRun } from "./scripted-claude.ts";
 import { WebStage } from "./stage.ts";
@@ -36,7 +37,7 @@ describe.each(MEDIA)("$name", ({ name, ...media }) => {
     const page = opened.page!;
     await page.setViewportSize({ width, height: 860 });
     await page.emulateMedia({ media: null, forcedColors: null, contrast: null, colorScheme: null, ...STILL, ...media });
-    await page.screenshot({ path: join(OUT, `question-${name}-${width}.png`) });
+    await capture(page, { path: join(OUT, `question-${name}-${width}.png`) });
     expect(await findLayoutProblems(page)).toEqual([]);
     if (!("forcedColors" in media)) expect(await findAxeProblems(page)).toEqual([]);
   });

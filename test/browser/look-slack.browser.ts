@@ -10,6 +10,7 @@ import { MIKA, SlackServer } from "../channels/slack-server.ts";
 import { ensureProgram } from "../debian.ts";
 import { until } from "../run-dir.ts";
 import { Scene, said } from "../scene.ts";
+import { capture } from "./capture.ts";
 import { type SlackShot, drawBlockKit } from "./block-kit.ts";
 
 const OUT = resolve("shots", "slack");
@@ -191,7 +192,7 @@ async function draw(shots: readonly SlackShot[], look: (typeof LOOKS)[number], l
   const problems: string[] = [];
   page.on("dialog", (dialog) => void problems.push(`dialog: ${dialog.message()}`));
   await page.setContent(drawBlockKit(shots));
-  await page.screenshot({ path: join(OUT, `${language}-${name}.png`), fullPage: true });
+  await capture(page, { path: join(OUT, `${language}-${name}.png`), fullPage: true });
   const width = Number(await page.evaluate("document.documentElement.scrollWidth"));
   if (width > viewport.width) problems.push(`${width} wide`);
   await page.close();

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { capture } from "./capture.ts";
 import { findAxeProblems, findLayoutProblems } from "./inspect.ts";
 import type { WebStage } from "./stage.ts";
 import type { State } from "./states.ts";
@@ -99,7 +100,7 @@ async function takePicture(page: Page, { isTall = false }: State, path: string):
     const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
     await page.setViewportSize({ width: size.width, height: Math.max(size.height, height) });
   }
-  await page.screenshot({ path });
+  await capture(page, { path });
   if (size) await page.setViewportSize(size);
 }
 
