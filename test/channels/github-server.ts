@@ -32,6 +32,23 @@ const BODY_CHARS = 65_536;
 /** GitHub's pages, and queries in its other language: its description of the REST API has none of them. */
 const UNDESCRIBED = /^POST \/graphql$|\/settings\/apps\/new$/;
 
+/** The settings of a channel that uses the service at this address. */
+export function githubSettings(url: string): GithubSettings {
+  return {
+    url,
+    repos: [REPO],
+    fallback: { repo: REPO, number: ISSUE },
+    teams: ["acme/ops"],
+    mention: [],
+    visibility: "full",
+    pollMs: 30,
+    writeMs: 0,
+    readToken: () => GITHUB_TOKEN,
+    app: undefined,
+    readHookSecret: () => HOOK_SECRET,
+  };
+}
+
 /**
  * GitHub's REST API for issues, by its published description: every request and every reply is checked against it, and
  * what does not fit is a problem. Knows ETags, pages, limits, reactions, rights and signed webhooks.
@@ -98,20 +115,7 @@ export class GithubServer implements Counterpart {
   }
 
   settings(over: Partial<GithubSettings> = {}): GithubSettings {
-    return {
-      url: this.#base,
-      repos: [REPO],
-      fallback: { repo: REPO, number: ISSUE },
-      teams: ["acme/ops"],
-      mention: [],
-      visibility: "full",
-      pollMs: 30,
-      writeMs: 0,
-      readToken: () => GITHUB_TOKEN,
-      app: undefined,
-      readHookSecret: () => HOOK_SECRET,
-      ...over,
-    };
+    return { ...githubSettings(this.#base), ...over };
   }
 
   withBadToken() {

@@ -53,6 +53,20 @@ interface Delivered {
   payload: Record<string, unknown>;
 }
 
+/** The settings of a channel that uses the service at this address. */
+export function slackSettings(base: string): SlackSettings {
+  return {
+    url: `${base}/api`,
+    mode: "socket",
+    channel: CHANNEL,
+    mention: undefined,
+    hasContext: true,
+    readToken: () => BOT_TOKEN,
+    readAppToken: () => APP_TOKEN,
+    readSigningSecret: () => SIGNING_SECRET,
+  };
+}
+
 /** Slack's Web API and Socket Mode by their published shapes and limits: it records whatever the real ones refuse. */
 export class SlackServer implements Counterpart {
   readonly reach;
@@ -76,13 +90,16 @@ export class SlackServer implements Counterpart {
   readonly #wss = new WebSocketServer({ noServer: true });
   readonly #open = new Map<string, (body: unknown) => void>();
   #waiting: Delivered[] = [];
+  /** What was not acknowledged comes again: events by themselves, and buttons because people see an error. */
+  #bringsAgain = false;
   #last: Delivered | undefined;
   #stamp = 1_700_000_000;
   #acts = 0;
 
-  static async start(over: Partial<SlackSettings> = {}): Promise<SlackServer> {
+  static async start(over: Partial<SlackSettings> = {}, { bringsAgain = false } = {}): Promise<SlackServer> {
     const server = new LoopbackServer();
     const slack = new SlackServer(server, await server.listen(), over);
+    slack.#bringsAgain = bringsAgain;
     server.handle = (request, response) => slack.handle(request, response);
     return slack;
   }
@@ -90,17 +107,7 @@ export class SlackServer implements Counterpart {
   private constructor(server: LoopbackServer, base: string, over: Partial<SlackSettings>) {
     this.traffic = server;
     this.base = base;
-    this.settings = {
-      url: `${base}/api`,
-      mode: "socket",
-      channel: CHANNEL,
-      mention: undefined,
-      hasContext: true,
-      readToken: () => BOT_TOKEN,
-      readAppToken: () => APP_TOKEN,
-      readSigningSecret: () => SIGNING_SECRET,
-      ...over,
-    };
+    this.settings = { ...slackSettings(base), ...over };
     const isShared = this.settings.channel !== undefined;
     this.reach = { name: "slack", person: undefined, isPersonal: !isShared, isShared };
     this.channel = slackChannel(this.settings, OUTBOUND);
@@ -257,9 +264,14 @@ export class SlackServer implements Counterpart {
     const timer = setTimeout(() => {
       if (this.sockets.has(socket)) this.traffic.problems.push(`${delivered.type}: not acknowledged in time`);
     }, ACKNOWLEDGE_MS);
-    socket.once("close", () => clearTimeout(timer));
+    const lost = () => {
+      clearTimeout(timer);
+      if (this.#bringsAgain) this.#send(delivered);
+    };
+    socket.once("close", lost);
     this.#open.set(id, (body) => {
       clearTimeout(timer);
+      socket.off("close", lost);
       this.acknowledgedMs.push(performance.now() - sentAt);
       if (body !== null && typeof body === "object" && Object.keys(body).length > 0) this.acknowledgements.push(body);
     });

@@ -10,6 +10,7 @@ import { readListener } from "../../../src/engine/reach/listener-lease.ts";
 import type { LocalEngine } from "../../../src/engine/local-engine.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { ADA, AGENT } from "../../builders.ts";
+import { MIKA } from "../../channels/slack-server.ts";
 import { CHAT } from "../../channels/telegram-server.ts";
 import { MCP, said } from "../../scene.ts";
 import type { Place } from "../place.ts";
@@ -59,7 +60,8 @@ export async function playReach(
     await process.start(task());
   };
   try {
-    const mika = { id: "mika", version: 0, groups: [], telegram: String(CHAT), email: service.email };
+    const accounts = { telegram: String(CHAT), slack: MIKA, github: "mika", email: service.email };
+    const mika = { id: "mika", version: 0, groups: [], ...accounts };
     await engine.putPerson(mika, SYSTEM);
     await process.start(task());
     const stage = { engine, store, service, process, rules, restart };

@@ -20,7 +20,8 @@ export function wordsOf({ channel }: ReachCase, question: Question): string {
   // A mail stays as it is, and whoever answered gets none that says so.
   if (channel === "email" && question.status === "answered" && question.answer.by.id === "mika") return "Redis";
   if (question.status === "answered") return `Answered by ${question.answer.by.id}`;
-  return `By ${question.dueAt?.slice(0, 16).replace("T", " ") ?? ""} UTC`;
+  const by = channel === "github" ? "If nobody answers by" : "By";
+  return `${by} ${question.dueAt?.slice(0, 16).replace("T", " ") ?? ""} UTC`;
 }
 
 /** Holds what is seen against the promises: one line for each that was broken. */
@@ -34,9 +35,9 @@ export function checkCase(play: ReachCase, seen: Seen): string[] {
  */
 function checkMessages(play: ReachCase, { question, shown, posted, state }: Seen): string[] {
   const isOpen = play.step === "send" && play.point === "taken";
-  const most = play.channel === "telegram" && isOpen ? 2 : 1;
-  // ntfy is asked whether the message arrived; all others, and all edits, may be repeated once.
-  const mayRepeat = play.channel === "ntfy" && isOpen ? 0 : 1;
+  const most = (play.channel === "telegram" || play.channel === "slack") && isOpen ? 2 : 1;
+  // ntfy and GitHub are asked whether the message arrived; all others, and all edits, may be repeated once.
+  const mayRepeat = (play.channel === "ntfy" || play.channel === "github") && isOpen ? 0 : 1;
   const wasNeverSent = state === "skipped" && play.meanwhile === "answered" && play.point !== "taken";
   return [
     ...(shown.length === 0 && !wasNeverSent ? ["the message is lost"] : []),

@@ -1,4 +1,4 @@
-import type { ChannelName } from "./reach-task.ts";
+import { type ChannelName, HttpChannel } from "./reach-task.ts";
 import { MESSAGE_POINTS, type StopPoint } from "./stop-point.ts";
 
 /** One death of the process that brings messages, at one point of the life of a question. */
@@ -19,6 +19,10 @@ const SHORT: ReadonlySet<string> = new Set([
   "ntfy: send taken, answered meanwhile",
   "ntfy: reply saved",
   "webhook: edit taken",
+  "slack: send claimed",
+  "slack: reply answering",
+  "github: send taken",
+  "github: reply answered",
   "email: send written",
   "email: reply answered",
   "email: unclear reply written",
@@ -71,24 +75,27 @@ function listMailCases(one: MakeCase): ReachCase[] {
   ];
 }
 
-/** ntfy has nothing to say to somebody whose answer counts. */
+/**
+ * Only Telegram says something to somebody whose answer counts. A connection of Slack has no place that is saved, and a
+ * reply on GitHub need not move its: it is a second. On GitHub a closed question has no boxes to tick.
+ */
 function listReplies(channel: ChannelName, one: MakeCase) {
   return [
     one("reply", "answering"),
     one("reply", "answered"),
     one("reply", "remembered"),
     ...(channel === "telegram" ? [one("reply", "responded")] : []),
-    one("reply", "saved"),
-    one("late reply", "remembered"),
-    one("late reply", "responded"),
+    ...(channel === "telegram" || channel === "ntfy" ? [one("reply", "saved")] : []),
+    ...(channel === "github" ? [] : [one("late reply", "remembered"), one("late reply", "responded")]),
   ];
 }
 
 /** The points that a service can see: a message arrives, and a message was taken. */
 export function listBuiltCases(channel: ChannelName): ReachCase[] {
+  if (!HttpChannel.safeParse(channel).success) return [];
   return listReachCases(channel).filter(({ step, point, meanwhile }) => {
     const isSeen = point === "claimed" || point === "taken";
-    return channel !== "email" && isSeen && !step.endsWith("reply") && meanwhile === undefined;
+    return isSeen && !step.endsWith("reply") && meanwhile === undefined;
   });
 }
 

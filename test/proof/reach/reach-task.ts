@@ -3,9 +3,10 @@ import type { ReachChannel, Rules } from "../../../src/core/rules.ts";
 import { ROOMY } from "../../scene.ts";
 import { Place } from "../place.ts";
 
+/** The channels that the built program is set up for too. */
 export const HttpChannel = z.enum(["telegram", "ntfy", "webhook"]);
 export type HttpChannel = z.infer<typeof HttpChannel>;
-export const ChannelName = z.enum([...HttpChannel.options, "email"]);
+export const ChannelName = z.enum([...HttpChannel.options, "slack", "github", "email"]);
 export type ChannelName = z.infer<typeof ChannelName>;
 
 /** The mailbox that replies come to, on a server on loopback. */
@@ -37,6 +38,8 @@ export const REACH: Readonly<Record<ChannelName, ReachChannel>> = {
   telegram: { name: "telegram", person: undefined, isPersonal: true },
   ntfy: { name: "ntfy", person: "mika", isPersonal: false },
   webhook: { name: "webhook", person: undefined, isPersonal: false },
+  slack: { name: "slack", person: undefined, isPersonal: false, isShared: true },
+  github: { name: "github", person: undefined, isPersonal: false, hasIssues: true },
   email: { name: "email", person: undefined, isPersonal: true },
 };
 

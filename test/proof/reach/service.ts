@@ -5,7 +5,9 @@ import type { ChannelSettings } from "../../../src/core/channel/channel-settings
 import type { ShownMessage } from "../../channels/counterpart.ts";
 import { LoopbackServer } from "../../channels/loopback-server.ts";
 import { mailSettings } from "../../channels/mail-server.ts";
+import { GithubServer, githubSettings } from "../../channels/github-server.ts";
 import { NtfyServer } from "../../channels/ntfy-server.ts";
+import { SlackServer, slackSettings } from "../../channels/slack-server.ts";
 import { TOKEN, TelegramServer } from "../../channels/telegram-server.ts";
 import { startMail } from "./mail-service.ts";
 import type { ChannelName, Mailbox, ReachTask } from "./reach-task.ts";
@@ -45,6 +47,10 @@ export function settingsOf(task: Pick<ReachTask, "channel" | "url" | "secret" | 
   switch (channel) {
     case "telegram":
       return { telegram: { url, readToken: () => TOKEN } };
+    case "slack":
+      return { slack: slackSettings(url) };
+    case "github":
+      return { github: githubSettings(url) };
     case "ntfy":
       return {
         ntfy: {
@@ -64,17 +70,15 @@ export const SERVICES: Readonly<Record<ChannelName, () => Promise<ReachService>>
   telegram: startTelegram,
   ntfy: startNtfy,
   webhook: startWebhook,
+  slack: async () => startChat(await SlackServer.start({}, { bringsAgain: true })),
+  github: async () => startChat(await GithubServer.start()),
   email: startMail,
 };
 
 async function startTelegram(): Promise<ReachService> {
   const server = await TelegramServer.start();
   const shown = (mark: string) => server.shown().filter(({ text }) => text.includes(mark));
-  const requests = (mark: string) =>
-    server.traffic
-      .everythingSent()
-      .split("\n")
-      .filter((body) => body.includes(mark));
+  const requests = (mark: string) => linesAbout(server.traffic, mark);
   return {
     url: server.base,
     secret: "",
@@ -106,6 +110,32 @@ async function startNtfy(): Promise<ReachService> {
     traffic: server.traffic,
     close: () => server.close(),
   };
+}
+
+/** A service whose messages are edited in place, and whose people press or tick. */
+function startChat(server: SlackServer | GithubServer): ReachService {
+  const shown = (mark: string) => server.shown().filter(({ text }) => text.includes(mark));
+  return {
+    url: server.base,
+    secret: "",
+    shown: (mark) => shown(mark).map(({ text }) => text),
+    posted: (mark) => {
+      const all = linesAbout(server.traffic, mark);
+      return { different: new Set(all).size, all: all.length };
+    },
+    grab: (mark) => firstButton(shown(mark)),
+    responses: () => server.responses().length,
+    problems: server.traffic.problems,
+    traffic: server.traffic,
+    close: () => server.close(),
+  };
+}
+
+function linesAbout(traffic: LoopbackServer, mark: string): string[] {
+  return traffic
+    .everythingSent()
+    .split("\n")
+    .filter((body) => body.includes(mark));
 }
 
 function firstButton(shown: ReadonlyArray<ShownMessage>) {
