@@ -90,10 +90,12 @@ function predictAnswer(deed: QuestionDeed & { do: "answer" }, { question, run, c
     return only([...mismatches(said, { question, content }), ...late, ...forAnswer(deed, question, said.confirmed)]);
   }
   const refusals = mismatches(said, { question, content });
-  if (question.settling) refusals.push("settling");
-  // To deny something needs no confirmation.
+  // To deny something needs no confirmation; words that do not fit deny nothing.
   const isDenied =
-    question.kind === "approval" && [...said.values, said.text].some((word) => /^deny$/i.test(word ?? ""));
+    question.kind === "approval" &&
+    refusals.length === 0 &&
+    [...said.values, said.text].some((word) => /^deny$/i.test(word ?? ""));
+  if (question.settling) refusals.push("settling");
   refusals.push(...forAnswer(deed, question, said.confirmed || isDenied));
   const isAskedBack = said.outcome === "clarify" && question.kind === "approval";
   return { refusals, maybe: isAskedBack ? ["outcome_not_accepted"] : [] };
