@@ -178,10 +178,17 @@ test("an answer given offline survives going elsewhere and a closed page, and is
   const context = page.context();
   await page.close();
   await stage.serve();
-  const again = await context.newPage();
-  await again.goto(`${stage.url}/q/${other}`);
+  const posted: string[] = [];
+  context.on("request", (request) => {
+    if (request.method() === "POST" && request.url().includes(id)) posted.push(request.url());
+  });
+  // Two pages find the same answer waiting, and one of them sends it.
+  const [again, beside] = [await context.newPage(), await context.newPage()];
+  await Promise.all([again, beside].map((each) => each.goto(`${stage.url}/q/${other}`)));
   await stage.until("it is answered", async () => (await stage.read(id)).status === "answered" || undefined);
   expect(await stage.read(id)).toMatchObject({ answer: { note: "given offline" } });
+  await again.goto(`${stage.url}/q/${id}`);
+  expect(posted).toHaveLength(1);
   expect(await again.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('askd:outbox'))")).toEqual([]);
 });
 
