@@ -41,3 +41,22 @@ test.concurrent("Codex that does not need our server is not quietly completed wi
     const status = await stage.type("status");
     expect(status).toContain("It may have asked: It worked without the tools to ask with");
   }));
+
+const NO_COMMAND = `s#"command":\\(\\[\\?\\)"[^"]*"#"command":\\1"/bin/false"#`;
+/** Where each agent is told of our server. */
+const WITHOUT_SERVER = {
+  claude: `args=("$@"); for ((at = 0; at < $#; at++)); do
+    if [ "\${args[at]}" = --mcp-config ]; then sed -i '${NO_COMMAND}' "\${args[at + 1]}"; fi
+  done`,
+  gemini: `args=("$@"); sed -i '${NO_COMMAND}' "$GEMINI_CLI_SYSTEM_DEFAULTS_PATH"`,
+  opencode: `args=("$@"); OPENCODE_CONFIG_CONTENT=$(printf %s "$OPENCODE_CONFIG_CONTENT" | sed '${NO_COMMAND}')`,
+} as const;
+
+test.concurrent.each(["claude", "gemini", "opencode"] as const)(
+  "%s that goes on without our server is not quietly completed without its tools",
+  (program) =>
+    onStage(async (stage) => {
+      const run = await runWith(stage, program, WITHOUT_SERVER[program]);
+      expect(run).toMatchObject({ status: "completed", mayHaveAsked: expect.stringContaining("never loaded them") });
+    }),
+);
