@@ -9,6 +9,10 @@ const THEN = {
   wait: "keep waiting",
 };
 
+/** What a comment shows of a long text; all of it together stays below the 65,536 characters that GitHub takes. */
+const CONTEXT_CHARS = 20_000;
+const ANSWER_CHARS = 8_000;
+
 export function renderComment(state) {
   return state.status === "pending" ? renderOpen(state) : renderClosed(state);
 }
@@ -27,7 +31,7 @@ function renderOpen(state) {
     ...(options.length === 0
       ? []
       : [`### Options\n${options.map((option) => `- [ ] ${optionOf(option)}`).join("\n")}\n`]),
-    ...(context ? [`### Context\n${escaped(context)}\n`] : []),
+    ...(context ? [`### Context\n${cut(context, CONTEXT_CHARS)}\n`] : []),
     `### How to Respond\n${how}\n`,
     `### Timeout\n${dueAt ? `If nobody answers by **${sayTime(dueAt)}**, the workflow will **${thenOf(state)}**.` : "There is no deadline."}\n`,
     footer(state),
@@ -46,7 +50,7 @@ function renderClosed(state) {
 
 function outcomeOf({ status, by, answer, note, policy }) {
   if (status === "answered")
-    return `✅ Answered by ${escaped(by)}: ${escaped(answer)}${note ? ` (${escaped(note)})` : ""}`;
+    return `✅ Answered by ${escaped(by)}: ${cut(answer, ANSWER_CHARS)}${note ? ` (${cut(note, ANSWER_CHARS)})` : ""}`;
   if (answer !== undefined) return `⌛ Nobody answered in time, so ${escaped(answer)} applies`;
   return `⌛ Nobody answered in time: ${escaped(policy)}`;
 }
@@ -61,6 +65,14 @@ function thenOf({ onTimeout, default: answer }) {
 
 function footer({ id, key }) {
   return `---\n*Workflow Run: \`${key.slice(0, 8)}\` · Question ID: \`${id}\`*`;
+}
+
+/** A text so short that it fits once it is escaped. */
+function cut(text, limit) {
+  if (escaped(text).length <= limit) return escaped(text);
+  let kept = text.slice(0, limit);
+  while (escaped(kept).length > limit) kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  return `${escaped(kept.replace(/[\ud800-\udbff]$/, ""))}…`;
 }
 
 function sayTime(at) {

@@ -22,7 +22,7 @@ export class GitHub {
   async send(method, path, { body, expected = [200] } = {}) {
     for (let tries = 1; ; tries += 1) {
       const { status, said, waitMs, next } = await this.#try(method, path, body);
-      if (expected.includes(status)) return { status, body: said, next };
+      if (expected.includes(status) && waitMs === undefined) return { status, body: said, next };
       const isPassing = status === 0 || status >= 500 || waitMs !== undefined;
       if (!isPassing || tries === MOST_TRIES)
         throw new Error(`GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}`);

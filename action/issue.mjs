@@ -2,32 +2,23 @@
 // this step reads the answer.
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
+import { findAnswer } from "./answer.mjs";
+import { renderComment } from "./comment.mjs";
 import { GitHub } from "./github.mjs";
 import { readInputs } from "./input.mjs";
-import { readAnswer, readTicks } from "./reply.mjs";
-import { renderComment } from "./comment.mjs";
-import { readKey, readState, writeState } from "./state.mjs";
+import { findAccount, findComment, postOnce, readOwn } from "./own.mjs";
+import { findRecord, keepRecord } from "./record.mjs";
+import { writeNotice } from "./runner.mjs";
+import { readKey, writeState } from "./state.mjs";
 import { leaveTraces } from "./timeout.mjs";
 import { forgetWork, keepWork, restoreWork } from "./work.mjs";
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const USUAL_MS = UNIT_MS.d;
-/** How long a job that has won may take to write its outcome. */
-const TAKEOVER_MS = 90_000;
-const LOOK_MS = 1_000;
 /** How long the work of a closed question is kept: its workflow may be run again. */
 const KEPT_MS = 7 * UNIT_MS.d;
-const MOST_CLOSERS = 5;
-const WRITING = new Set(["write", "admin"]);
-const EDITS = `query($id: ID!) {
-  node(id: $id) {
-    ... on IssueComment {
-      body
-      userContentEdits(first: 20) { nodes { editedAt diff editor { login kind: __typename } } }
-    }
-  }
-}`;
+/** GitHub takes 65,536 characters: the rest is for the context, the list of changed files and an answer. */
+const MOST_CHARS = 24_000;
 
 /** Asks, or finds what became of the question. Returns it in the words of the server's own API. */
 export async function askInIssue(env, nowMs = Date.now()) {
@@ -39,8 +30,8 @@ export async function askInIssue(env, nowMs = Date.now()) {
   if (!Number.isInteger(issue) && (env.INPUT_QUESTION ?? "").trim() === "") return sweep(desk);
   if (!Number.isInteger(issue)) throw new Error("This event belongs to no issue; name one in the input issue");
   const wanted = wantedState(env, issue, nowMs);
-  const found = await findComment(desk, issue, wanted.key);
-  if (!found) return { question: viewOf(await post(desk, wanted)), url: addressOf(env, issue) };
+  const found = await findComment(desk, wanted);
+  if (!found.comment) return { question: viewOf(await post(desk, wanted, found.newest)), url: addressOf(env, issue) };
   const state = await settle(desk, found);
   const url = addressOf(env, issue, found.comment.id);
   // Only the job that goes on with the answer takes up the work.
@@ -48,21 +39,38 @@ export async function askInIssue(env, nowMs = Date.now()) {
   return { question: viewOf(state), url, resume: goesOn ? await restoreWork(desk, state) : undefined };
 }
 
-/** Looks at every question of the repository that waits: takes answers, and ends what is too old. */
+/**
+ * Looks at every question of the repository that waits: takes answers, and ends what is too old. A question that cannot be
+ * looked at holds no other.
+ */
 async function sweep(desk) {
-  const { github, repo, key } = desk;
+  const { github, repo } = desk;
+  const known = new Set();
+  const problems = [];
   let last;
   // Oldest first: a comment that is written meanwhile comes after the page that is read.
   for await (const comment of github.each(`/repos/${repo}/issues/comments?sort=created&direction=asc&per_page=100`)) {
-    const state = isOurs(comment) ? readState(comment.body, key) : undefined;
-    if (state === undefined || state === "forged") continue;
-    if (state.status !== "pending") {
-      if (state.work?.blob && Date.parse(comment.updated_at) < desk.nowMs - KEPT_MS) await forgetWork(desk, state);
-      continue;
+    try {
+      const state = await readOwn(desk, comment);
+      if (state === "forged") {
+        writeNotice(`Comment ${comment.id}: somebody changed its state, or ASKD_KEY is another one`);
+        continue;
+      }
+      // The same question twice is left by a job that died while it asked: the first one counts.
+      if (state === undefined || known.has(state.key)) continue;
+      known.add(state.key);
+      if (state.status === "pending") last = await settle({ ...desk, isSweep: true }, { comment, state });
+      else if (isForgettable(desk, comment, state)) await forgetWork(desk, state);
+    } catch (error) {
+      problems.push(`Comment ${comment.id}: ${error.message}`);
     }
-    last = await settle({ ...desk, isSweep: true }, { comment, state });
   }
+  if (problems.length > 0) throw new Error(problems.join("\n"));
   return { question: last && viewOf(last), url: "" };
+}
+
+function isForgettable({ nowMs }, { updated_at: updatedAt }, { work }) {
+  return work?.blob !== undefined && Date.parse(updatedAt) < nowMs - KEPT_MS;
 }
 
 function readEvent({ GITHUB_EVENT_PATH: file }) {
@@ -119,39 +127,33 @@ function readTimeout(text) {
   return Number(count) * UNIT_MS[unit];
 }
 
-async function findComment({ github, repo, key }, issue, wanted) {
-  for await (const comment of github.each(`/repos/${repo}/issues/${issue}/comments?per_page=100`)) {
-    if (!isOurs(comment)) continue;
-    const state = readState(comment.body, key);
-    if (state === "forged")
-      throw new Error(`Somebody changed the state of comment ${comment.id}; delete it to ask again`);
-    if (state?.key === wanted && state.issue === issue && state.repo === repo) return { comment, state };
-  }
-  return undefined;
-}
-
-/** Only a program posts our comments: a person's copy of one counts for nothing. */
-function isOurs({ user, body }) {
-  return user?.type === "Bot" && (body ?? "").includes("<!-- askd v1 state=");
-}
-
-async function post(desk, asked) {
-  const { github, repo, key } = desk;
-  const state = { ...asked, work: await keepWork(desk, asked) };
-  const body = `${renderComment(state)}\n${writeState(state, key)}`;
-  await github.send("POST", `/repos/${repo}/issues/${state.issue}/comments`, { body: { body }, expected: [201] });
-  return state;
+/** Asks, or returns what is asked already: of several jobs at the same time the first one's question stays. */
+async function post(desk, wanted, after) {
+  if (bodyOf(desk, { ...wanted, context: undefined }).length > MOST_CHARS)
+    throw new Error("The question and its options are too long for a comment");
+  const state = { ...wanted, after, author: await findAccount(desk), work: await keepWork(desk, wanted) };
+  const find = async (since) => {
+    if (since === undefined) return undefined; // looked for just now
+    const found = await findComment(desk, { ...state, since });
+    return found.comment && found;
+  };
+  const first = await postOnce(desk, { issue: state.issue, body: bodyOf(desk, state), find });
+  if (!first) return state;
+  if (state.work?.blob) await forgetWork(desk, state);
+  return first.state;
 }
 
 /** The question as it is now: still waiting, or closed by the first answer, or by its deadline. */
 async function settle(desk, { comment, state }) {
-  if (state.status !== "pending") return claim(desk, { comment, state });
+  if (state.status !== "pending") return claim(desk, state);
+  const kept = await findRecord(desk, state.id, "closed");
+  if (kept) return complete(desk, { comment, state }, kept);
   const answer = await findAnswer(desk, { comment, state });
   const isOver = state.dueAt !== undefined && Date.parse(state.dueAt) <= desk.nowMs;
-  if (answer) return close(desk, { comment, state }, { ...state, status: "answered", ...answer });
+  if (answer) return close(desk, { comment, state }, { status: "answered", ...answer });
   if (!isOver || state.onTimeout === "wait") return state;
   const given = state.onTimeout === "default" ? { answer: state.default, values: valuesOf(state, state.default) } : {};
-  return close(desk, { comment, state }, { ...state, status: "timeout", policy: state.onTimeout, ...given });
+  return close(desk, { comment, state }, { status: "timeout", policy: state.onTimeout, ...given });
 }
 
 function valuesOf({ options }, text) {
@@ -159,95 +161,40 @@ function valuesOf({ options }, text) {
   return option ? [option.value] : [];
 }
 
-/** The first answer of somebody who may write: a ticked box, or a comment after the question. */
-async function findAnswer(desk, { comment, state }) {
-  const { github, repo } = desk;
-  const path = `/repos/${repo}/issues/${state.issue}/comments?per_page=100&since=${encodeURIComponent(comment.created_at)}`;
-  const tick = await findTick(desk, comment, state);
-  if (tick) return tick;
-  for await (const reply of github.each(path)) {
-    if (reply.id <= comment.id || reply.user?.type !== "User" || reply.performed_via_github_app) continue;
-    const said = readAnswer(reply.body ?? "", state);
-    if (said && (await mayWrite(desk, reply.user.login)))
-      return { ...said, by: `@${reply.user.login}`, at: reply.created_at };
-  }
-  return undefined;
-}
-
-/** A tick counts for the person who edited the comment; if GitHub names nobody, it does not count. */
-async function findTick(desk, comment, state) {
-  const ticks = readTicks(comment.body, state);
-  if (ticks.length !== 1) return undefined;
-  const { node } = await desk.github.query(EDITS, { id: comment.node_id });
-  const edits = (node?.userContentEdits?.nodes ?? []).filter(Boolean);
-  const newestFirst = edits.toSorted((one, other) => other.editedAt.localeCompare(one.editedAt));
-  // Edits of the same second are told apart by what they left behind.
-  const edit = newestFirst.find(({ diff }) => diff === comment.body) ?? newestFirst[0];
-  if (!node || node.body !== comment.body || edit?.editor?.kind !== "User") return undefined;
-  if (!(await mayWrite(desk, edit.editor.login))) return undefined;
-  const [{ value }] = ticks;
-  return { answer: value, values: [value], by: `@${edit.editor.login}`, at: edit.editedAt };
-}
-
-async function mayWrite({ github, repo }, login) {
-  const path = `/repos/${repo}/collaborators/${encodeURIComponent(login)}/permission`;
-  const { status, body } = await github.send("GET", path, { expected: [200, 404] });
-  return status === 200 && WRITING.has(body.permission);
-}
-
 /**
- * Closes a question once. Of several jobs at the same time the one that makes the ref wins: GitHub makes a ref once. The
- * others find the outcome that the winner wrote. If it wrote none, it died, and the next ref decides who goes on.
+ * Closes a question once: the first record of its outcome holds, whatever the comment says. The traces and the comment
+ * follow it, so a job that dies in between is completed by the next one.
  */
-async function close(desk, { comment, state }, closed) {
-  for (let count = 1; count <= MOST_CLOSERS; count += 1) {
-    if (await makeRef(desk, `${state.id}/closed-${count}`)) {
-      const won = { ...closed, ...(desk.isSweep ? {} : { run: desk.env.GITHUB_RUN_ID }) };
-      await leaveTraces(desk, won);
-      await write(desk, comment, won);
-      return won;
-    }
-    const outcome = await waitForOutcome(desk, comment);
-    if (outcome) return desk.isSweep ? outcome : claim(desk, { comment, state: outcome });
-  }
-  throw new Error(`${state.id} could not be closed`);
+async function close(desk, { comment, state }, outcome) {
+  const kept = await keepRecord(desk, state.id, "closed", outcome);
+  return complete(desk, { comment, state }, kept);
 }
 
-/** A closed question is gone on with by one workflow run: the one that closed it, or the first that finds it closed. */
-async function claim(desk, { comment, state }) {
-  const run = desk.env.GITHUB_RUN_ID;
-  if (state.run === run) return state;
-  if (state.run !== undefined || !(await makeRef(desk, `${state.id}/taken`)))
-    return { ...state, isTakenElsewhere: true };
-  const taken = { ...state, run };
-  await write(desk, comment, taken);
-  return taken;
+async function complete(desk, { comment, state }, { status, answer, values, note, by, at, policy }) {
+  const closed = { ...state, status, answer, values, note, by, at, policy };
+  await leaveTraces(desk, { comment, state: closed });
+  await write(desk, comment, closed);
+  return desk.isSweep ? closed : claim(desk, closed);
 }
 
-/** Makes a ref; false if it is there already. */
-async function makeRef({ github, repo, env }, name) {
-  const sha = env.GITHUB_SHA;
-  if (!sha) throw new Error("GITHUB_SHA is not set; this action belongs into a workflow");
-  const body = { ref: `refs/askd/${name}`, sha };
-  return (await github.send("POST", `/repos/${repo}/git/refs`, { body, expected: [201, 422] })).status === 201;
+/** A closed question is gone on with by one job, in all attempts of its workflow run: the first that finds it closed. */
+async function claim(desk, state) {
+  const { GITHUB_RUN_ID: run, GITHUB_JOB: job } = desk.env;
+  if (!run) throw new Error("GITHUB_RUN_ID is not set; this action belongs into a workflow");
+  const by = [run, job].filter(Boolean).join("/");
+  const taken = (await findRecord(desk, state.id, "taken")) ?? (await keepRecord(desk, state.id, "taken", { by }));
+  return taken.by === by ? state : { ...state, isTakenElsewhere: true };
 }
 
-async function write({ github, repo, key }, comment, state) {
-  const body = `${renderComment(state)}\n${writeState(state, key)}`;
+async function write(desk, comment, state) {
+  const { github, repo } = desk;
+  const body = bodyOf(desk, state);
   await github.send("PATCH", `/repos/${repo}/issues/comments/${comment.id}`, { body: { body } });
 }
 
-/** The outcome that another job is about to write; undefined if it does not. */
-async function waitForOutcome({ github, repo, key, env }, comment) {
-  const limitMs = Number(env.ASKD_TAKEOVER_MS ?? TAKEOVER_MS);
-  for (let waitedMs = 0; waitedMs <= limitMs; waitedMs += LOOK_MS) {
-    const { body } = await github.send("GET", `/repos/${repo}/issues/comments/${comment.id}`);
-    const now = readState(body.body, key);
-    if (now === undefined || now === "forged") throw new Error(`Somebody changed the state of comment ${comment.id}`);
-    if (now.status !== "pending") return now;
-    await pause(LOOK_MS);
-  }
-  return undefined;
+/** The context is only shown: the state does not repeat it. */
+function bodyOf({ key }, state) {
+  return `${renderComment(state)}\n${writeState({ ...state, context: undefined }, key)}`;
 }
 
 function addressOf({ GITHUB_SERVER_URL: server = "https://github.com", GITHUB_REPOSITORY: repo }, issue, comment) {

@@ -1,4 +1,6 @@
 // What a person said in a comment, or ticked in ours.
+/** What only this action writes: in a person's words it is nothing. */
+const MARK = /<!--\s*askd v1[\s\S]*?-->/g;
 const BOX = /^- \[[xX]\] \*\*([A-Z])\) /;
 
 /**
@@ -6,8 +8,8 @@ const BOX = /^- \[[xX]\] \*\*([A-Z])\) /;
  * Where there are options, other words answer only as a command: people also talk in issues.
  */
 export function readAnswer(body, { id, options }) {
-  const said = withoutQuotes(body);
-  if (said === "" || said.startsWith("@") || said.includes("<!-- askd")) return undefined;
+  const said = withoutQuotes(body.replace(MARK, ""));
+  if (said === "" || said.startsWith("@")) return undefined;
   const [, name, command] = /^\/answer(?:[ \t]+(q-[0-9a-f]+))?(?=\s|$)[ \t]*([\s\S]*)$/i.exec(said) ?? [];
   if (name !== undefined && name.toLowerCase() !== id) return undefined;
   const text = (command ?? said).trim();

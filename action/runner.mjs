@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 
+const JOINER = "\u2060";
+
 /** Writes outputs so that no value can end itself and begin another: the delimiter is made fresh and occurs in none. */
 export function tellOutputs({ GITHUB_OUTPUT: file }, outputs) {
   if (!file) return;
@@ -61,11 +63,15 @@ function unusedIn(value) {
   return value.includes(delimiter) ? unusedIn(value) : delimiter;
 }
 
-/** Every character that Markdown or HTML could take for markup, taken for itself, on one line. */
+/**
+ * Every character that Markdown or HTML could take for markup, taken for itself, on one line. GitHub reads mentions and
+ * references after it has rendered the text, where an escape is gone: a word joiner, which nobody sees, ends them.
+ */
 export function escaped(text) {
   return text
     .replace(/[&<>]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character])
-    .replace(/[\\`*_{}[\]()#+\-.!|~@:]/g, "\\$&")
+    .replace(/[\\`*_{}[\]()#+\-.!|~:]/g, "\\$&")
+    .replace(/@|#(?=\d)|\bGH\\-(?=\d)|:(?=\/\/)/gi, `$&${JOINER}`)
     .replace(/\s*[\r\n\u2028\u2029]+\s*/g, "<br>")
     .replace(/\p{Cc}/gu, " ");
 }

@@ -26,6 +26,7 @@ export class GithubPulls {
   readonly refs = new Map<string, string>();
   readonly branches = new Map([["refs/heads/main", "0123456789abcdef0123456789abcdef01234567"]]);
   readonly blobs = new Map<string, string>();
+  readonly commits = new Map<string, { message: string; tree: string }>();
   /** A repository on this machine: its branches of askd are there when a pull request is opened. */
   remote: string | undefined;
   readonly #base: () => string;
@@ -114,20 +115,19 @@ export class GithubPulls {
       return send(201, { sha, url: this.#url(`git/trees/${sha}`), tree, truncated: false });
     },
     "POST /git/commits": ({ body }, send) => {
-      const sha = createHash("sha1").update(JSON.stringify(body)).digest("hex");
-      const author = { name: BOT, email: "askd@example.com", date: now() };
-      return send(201, {
-        sha,
-        node_id: "C_1",
-        url: this.#url(`git/commits/${sha}`),
-        html_url: `https://github.com/${REPO}/commit/${sha}`,
-        author,
-        committer: author,
-        message: body["message"],
-        tree: { sha: body["tree"], url: this.#url(`git/trees/${String(body["tree"])}`) },
-        parents: [],
-        verification: { verified: false, reason: "unsigned", signature: null, payload: null, verified_at: null },
-      });
+      const [message, tree] = [String(body["message"]), String(body["tree"])];
+      const sha = createHash("sha1")
+        .update(`${JSON.stringify(body)} ${this.#nextId()}`)
+        .digest("hex");
+      this.commits.set(sha, { message, tree });
+      send(201, this.#commitView(sha, { message, tree }));
+    },
+    "GET /git/commits/{commit_sha}": ({ parameters }, send) => {
+      const sha = parameters["commit_sha"] ?? "";
+      const isPushed = [...this.branches.values()].includes(sha);
+      const commit = this.commits.get(sha) ?? (isPushed ? { message: "pushed", tree: sha } : undefined);
+      if (commit === undefined) send(404, notFound());
+      else send(200, this.#commitView(sha, commit));
     },
   };
 
@@ -191,6 +191,22 @@ export class GithubPulls {
 
   #shaOf(ref: string) {
     return this.#map(ref).get(ref);
+  }
+
+  #commitView(sha: string, { message, tree }: { message: string; tree: string }) {
+    const author = { name: BOT, email: "askd@example.com", date: now() };
+    return {
+      sha,
+      node_id: "C_1",
+      url: this.#url(`git/commits/${sha}`),
+      html_url: `https://github.com/${REPO}/commit/${sha}`,
+      author,
+      committer: author,
+      message,
+      tree: { sha: tree, url: this.#url(`git/trees/${tree}`) },
+      parents: [],
+      verification: { verified: false, reason: "unsigned", signature: null, payload: null, verified_at: null },
+    };
   }
 
   #url(path: string) {

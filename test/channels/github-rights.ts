@@ -9,17 +9,24 @@ interface GithubRights {
   roles: Readonly<Record<string, Role>>;
   teams: Readonly<Record<string, readonly string[]>>;
   hidesRights: boolean;
+  account: string;
 }
 
 /** Replies to a request about rights; false if it belongs to another part. */
 export function answerRights(
   { name, parameters }: Pick<GithubAsked, "name" | "parameters">,
-  { base, roles, teams, hidesRights }: GithubRights,
+  { base, roles, teams, hidesRights, account }: GithubRights,
   send: Send,
 ): boolean {
   if (name === "GET /collaborators/{username}/permission") {
     if (hidesRights) send(503, { message: "Service unavailable" });
     else send(200, permissionView(base, decodeURIComponent(parameters["username"] ?? ""), roles));
+    return true;
+  }
+  if (name === "GET /user") {
+    // The tokens of programs are refused.
+    if (account.endsWith("[bot]")) send(403, { message: "Resource not accessible by integration", status: "403" });
+    else send(200, accountView(base, account));
     return true;
   }
   if (name !== "GET /orgs/{org}/teams/{team_slug}/memberships/{username}") return false;
@@ -41,4 +48,15 @@ function permissionView(base: string, login: string, roles: GithubRights["roles"
   };
   const user = { ...userView(base, login), role_name: role, permissions };
   return { permission: role, role_name: role, user };
+}
+
+function accountView(base: string, login: string) {
+  const unknown = Object.fromEntries(
+    ["bio", "blog", "company", "email", "hireable", "location", "name"].map((name) => [name, null]),
+  );
+  const counts = Object.fromEntries(
+    ["followers", "following", "public_gists", "public_repos"].map((name) => [name, 0]),
+  );
+  const times = { created_at: "2020-01-01T00:00:00Z", updated_at: "2020-01-01T00:00:00Z" };
+  return { ...userView(base, login), ...unknown, blog: "", ...counts, ...times, user_view_type: "public" };
 }

@@ -77,6 +77,8 @@ export class GithubServer implements Counterpart {
   hidesRights = false;
   /** GitHub does not say who edited a comment. */
   hidesEditors = false;
+  /** The account that the token belongs to: a program, or a person. */
+  account = "askd[bot]";
   /** Where events are posted. */
   hookUrl: string | undefined;
   /** Called when a request that changes something is done, before its reply. */
@@ -325,15 +327,19 @@ export class GithubServer implements Counterpart {
             .map((each) => commentView(this.#base, each)),
         );
       case "POST /issues/{issue_number}/comments":
-        return send(201, commentView(this.#base, this.#add(issue, said, "askd[bot]")));
+        return send(201, commentView(this.#base, this.#add(issue, said, this.account)));
       case "GET /issues/comments/{comment_id}":
         return comment ? send(200, commentView(this.#base, comment)) : send(404, notFound());
       case "PATCH /issues/comments/{comment_id}": {
         if (!comment) return send(404, notFound());
-        comment.edits.push({ editedAt: now(), diff: said, login: "askd[bot]" });
+        comment.edits.push({ editedAt: now(), diff: said, login: this.account });
         Object.assign(comment, { body: said, updatedAt: now() });
         return send(200, commentView(this.#base, comment));
       }
+      case "DELETE /issues/comments/{comment_id}":
+        if (!comment) return send(404, notFound());
+        this.comments.splice(this.comments.indexOf(comment), 1);
+        return send(204, undefined);
       case "GET /issues/comments/{comment_id}/reactions":
         return comment ? list(comment.reactions.map((each) => reactionView(this.#base, each))) : send(404, notFound());
       case "POST /issues/comments/{comment_id}/reactions":
