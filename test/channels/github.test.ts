@@ -261,6 +261,30 @@ test("an answer that is edited later changes nothing, and nobody is told that it
   expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Redis"] } } } });
 });
 
+test("an option that comes after the question closed is told so, once; other words, strangers and old comments are not", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const other = await ask({ question: "Which port?", options: ["80", "443"] });
+  const id = await ask();
+  await service.say(`/answer ${shortId(id, [other])} A`, "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  await service.say("2", "lena");
+  await expect.poll(async () => (await find(other)).status, WAIT).toBe("answered");
+  await service.say("thanks", "mika");
+  await service.say("B", "stranger");
+  await settle();
+  expect(service.responses()).toEqual([]);
+  await service.say("B\nbecause of TLS", "mika");
+  await service.say("A", "mika");
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("already answered by")]);
+  await settle();
+  expect(service.responses()).toHaveLength(1);
+  expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Redis"] } } } });
+  const { run } = await scene.engine.read(id);
+  const events = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+  expect(events).toContain("question.late_reply");
+});
+
 test("at the deadline the issue gets the labels, comment and assignee that were declared, each once", async () => {
   const { service, scene, ask, find } = await aScene();
   await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena-M" }, SYSTEM);

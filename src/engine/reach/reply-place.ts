@@ -1,6 +1,7 @@
 import type { Channel, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, outsideOf, parseDelivery, placeName } from "../../core/channel/delivery.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
+import { namesOption } from "../../core/channel/reply.ts";
 import { randomPart, shortId } from "../../core/id.ts";
 import { isPending } from "../../core/question/question.ts";
 import type { Language } from "../../core/text/language.ts";
@@ -11,7 +12,8 @@ const LEAST_NAMED_CHARS = 4;
 
 /**
  * The messages that a reply at a place may be about, newest first. One that names a question is about that one, also when
- * it is closed. Any other is about the questions that wait there; where none waits, people only talk.
+ * it is closed. Any other is about the questions that wait there. Where none waits, people only talk, unless they name an
+ * option of the newest question: that is a late answer.
  */
 export async function findAtPlace(
   { store, decider }: { store: Pick<Store, "readEntries" | "listEntries">; decider: Decider },
@@ -28,12 +30,18 @@ export async function findAtPlace(
   const newest = deliveries.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
   const { question: name } = reply;
   if (name !== undefined) return newest.filter((delivery) => isNamedBy(idOf(delivery), name));
+  const read = async (delivery: Delivery) => delivery.questionId && (await decider.rows.read(delivery.questionId));
   const waiting: Delivery[] = [];
   for (const delivery of newest) {
-    const { questionId } = delivery;
-    if (questionId && isPending((await decider.rows.read(questionId)).question)) waiting.push(delivery);
+    const about = await read(delivery);
+    if (about && isPending(about.question)) waiting.push(delivery);
   }
-  return waiting;
+  const [last] = newest;
+  // Comments are read again after a restart, and an edit says nothing new.
+  const isNew = reply.isEdited !== true && !newest.some(({ handled }) => handled.includes(reply.key));
+  if (waiting.length > 0 || !last || !isNew) return waiting;
+  const about = await read(last);
+  return about && namesOption(about.content, reply.text) ? [last] : [];
 }
 
 function idOf({ questionId }: Delivery): string {
