@@ -121,6 +121,8 @@ test.each([
   ["a label in other case", "MEMCACHED", "Memcached"],
   ["a number", "2", "Memcached"],
   ["the line of an option", "A) Redis", "Redis"],
+  ["with a mark of ours among its words", "B\n<!-- askd v1 note --> because of TLS", "Memcached"],
+  ["with an invented mark below", "B\n\n<!-- askd v1 x -->", "Memcached"],
   ["a quoted message above", "> ## 🤖 Agent Question\n> A) Redis\n\nB", "Memcached"],
 ])("an answer can be %s", async (_name, text, value) => {
   const { service, scene, ask, find } = await aScene();
@@ -187,9 +189,10 @@ test("comments from before the question, by programs, to other people and from o
   service.add("@lena what do you think?");
   service.add("A", "mika", 7);
   service.add("A", "ghost");
+  service.add("A\r\n\r\n<!-- askd v1 note -->");
   await settle();
   expect((await find(id)).status).toBe("pending");
-  expect(service.responses()).toEqual([]);
+  expect(service.responses()).toEqual(["A\r\n\r\n"]); // that one itself, and no other
 });
 
 test("101 comments and then an answer: it is found, and a quiet repository costs nothing", async () => {

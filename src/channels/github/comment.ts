@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reply } from "../../core/channel/channel.ts";
 import { hashText } from "../../core/question/content.ts";
-import { isOurs, markedQuestion, tickedKeys } from "./issue-comment.ts";
+import { isOurs, markedQuestion, tickedKeys, withoutMarks } from "./issue-comment.ts";
 
 /** A comment of an issue or pull request, as far as it is read here. */
 export const Comment = z.object({
@@ -51,7 +51,7 @@ export function readComment(repo: string, comment: Comment): Reply | undefined {
   const { id, user, body, updated_at: updatedAt, created_at: createdAt } = comment;
   const isPerson = user?.type === "User" && user.login !== "ghost" && !user.login.endsWith("[bot]");
   if (!user || !isPerson || (comment.performed_via_github_app ?? null) !== null || isOurs(body ?? "")) return undefined;
-  const said = withoutQuotes(body ?? "");
+  const said = withoutQuotes(withoutMarks(body ?? ""));
   // A comment that begins with a name is for that person.
   if (said === "" || said.startsWith("@")) return undefined;
   const [, names, command] = COMMAND.exec(said) ?? [];

@@ -11,8 +11,11 @@ const QUESTION_CHARS = 20_000;
 const OPTIONS_CHARS = 15_000;
 const CONTEXT_CHARS = 20_000;
 
-/** Every comment of ours has it: none is ever taken for a reply. */
+/** Every comment of ours, and of the action, ends with such a line: none is ever taken for a reply. */
 const MARK = "<!-- askd v1";
+const LAST_LINE =
+  /\n<!-- askd v1 (?:note|(?:q|timeout)=q_[0-9a-z]{26}|step=[^<>\n]+|(?:state|note|timeout)=\S+\.[0-9a-f]{64}) -->\s*$/;
+const ANY_MARK = /<!--\s*askd v1[\s\S]*?-->/g;
 const QUESTION_MARK = /<!-- askd v1 q=(q_[0-9a-z]{26}) -->\s*$/;
 const BOX = /^- \[([ xX])\] \*\*([A-Z]{1,3})\) /;
 const OPTIONS = "### Options";
@@ -195,9 +198,14 @@ export function noteComment(text: string): string {
   return `${text}\n\n${MARK} note -->`;
 }
 
-/** Says whether a comment is one of ours, or pretends to be. */
+/** Says whether a comment is one of ours, or a copy of one. */
 export function isOurs(body: string): boolean {
-  return body.includes(MARK);
+  return LAST_LINE.test(body.replaceAll("\r\n", "\n"));
+}
+
+/** The words of a person without what looks like a mark of ours: it means nothing in them. */
+export function withoutMarks(body: string): string {
+  return body.replace(ANY_MARK, "");
 }
 
 /** The question that a comment is about, by its hidden mark. */
