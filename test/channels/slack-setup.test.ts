@@ -37,6 +37,8 @@ test("setup slack takes both tokens from a pipe, in any order, into files of the
 test.each([
   ["one token is missing", "xoxb-1-2-abcdefghijk", ["setup", "slack"], /no app-level token.*\n.*xapp-…/s],
   ["something else is pasted", "hunter2", ["setup", "slack"], /no token of a bot/],
+  ["nothing is piped", "", ["setup", "slack"], /Pipe the bot's token and the app-level token in.*--token-file/],
+  ["one token is missing", "xoxb-1-2-abcdefghijk", ["setup", "slack"], /app-level token in.*--app-token-file/],
   ["the member is none", TOKENS, ["setup", "slack", "--member", "ada"], /no member ID/],
   ["Slack cannot reach this server", TOKENS, ["setup", "slack", "--http"], /server\.public_url/],
 ])("nothing is set up if %s", async (_why, text, argv, words) => {
@@ -45,6 +47,22 @@ test.each([
   expect(exit).not.toBe(0);
   expect(stderr).toMatch(words);
   expect(() => readFileSync(userFile, "utf8")).toThrow(/ENOENT/);
+});
+
+test("for requests the signing secret is piped beside the token, or named as a file", async () => {
+  const setUp = async (text: string, ...flags: string[]) => {
+    const { world, home, userFile } = piped(text);
+    home.write(userFile, '[server]\npublic_url = "https://askd.example.com/"\n');
+    const done = await type(new Scene(), ["setup", "slack", "--http", "--no-test", ...flags], world);
+    return { ...done, settings: readFileSync(userFile, "utf8") };
+  };
+  const alone = await setUp("xoxb-1-2-abcdefghijk");
+  expect(alone.exit).not.toBe(0);
+  expect(alone.stderr).toMatch(/no signing secret.*\n.*Pipe the bot's token and the signing secret in.*--secret-file/s);
+  const both = await setUp(`${"0a".repeat(16)} xoxb-1-2-abcdefghijk`);
+  expect(both).toMatchObject({ exit: 0, settings: expect.stringContaining("slack-signing-secret") });
+  const named = await setUp("", "--token-file", "/run/bot", "--secret-file", "/run/signing");
+  expect(named).toMatchObject({ exit: 0, settings: expect.stringContaining('signing_secret_file = "/run/signing"') });
 });
 
 test("the manifest is printed alone, for connections and for requests to a public address", async () => {

@@ -104,22 +104,24 @@ class SlackSecrets {
     this.#say("1. Make the app from its manifest (askd setup slack --manifest prints it):");
     this.#say(`   https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(manifest)}`);
     this.#say("2. Press Install to Workspace, and paste the Bot User OAuth Token (xoxb-…) of OAuth & Permissions:");
-    const token = await this.#read(BOT_TOKEN, "the token of a bot", "It looks like xoxb-…");
+    const token = await this.#read({ form: BOT_TOKEN, what: "token of a bot", looks: "xoxb-…", flag: "--token-file" });
     return keepSecret("slack-token", token, this.#context);
   }
 
   async keepSecond(): Promise<string> {
-    const file = this.#given["app-token-file"];
+    const flag = this.#isHttp ? "secret-file" : "app-token-file";
+    const file = this.#given[flag];
     if (file !== undefined) return file;
     if (this.#isHttp) {
       this.#say("3. Paste the Signing Secret of Basic Information:");
-      const secret = await this.#read(SIGNING_SECRET, "a signing secret", "It has 32 letters and digits");
+      const looks = "32 letters and digits";
+      const secret = await this.#read({ form: SIGNING_SECRET, what: "signing secret", looks, flag: `--${flag}` });
       return keepSecret("slack-signing-secret", secret, this.#context);
     }
     this.#say(
       "3. Under Basic Information, App-Level Tokens, generate one with connections:write, and paste it (xapp-…):",
     );
-    const token = await this.#read(APP_TOKEN, "an app-level token", "It looks like xapp-…");
+    const token = await this.#read({ form: APP_TOKEN, what: "app-level token", looks: "xapp-…", flag: `--${flag}` });
     return keepSecret("slack-app-token", token, this.#context);
   }
 
@@ -127,12 +129,16 @@ class SlackSecrets {
     say(this.#context, text);
   }
 
-  async #read(form: RegExp, what: string, hint: string): Promise<string> {
+  async #read({ form, what, looks, flag }: { form: RegExp; what: string; looks: string; flag: string }) {
     const { stdin } = this.#context;
     const typed = stdin.isTty ? [await readSecretLine(this.#context)] : await this.#readPiped();
     const found = typed.find((word) => form.test(word));
     if (found !== undefined) return found;
-    throw new Refusal("bad_input", `There is no ${what.replace(/^(a|an|the) /, "")} here`, { hint });
+    const second = this.#isHttp ? "the signing secret" : "the app-level token";
+    const pipe = `Pipe the bot's token and ${second} in, in any order, or name a file with ${flag}`;
+    throw new Refusal("bad_input", `There is no ${what} here`, {
+      hint: `It looks like ${looks}.${stdin.isTty ? "" : ` ${pipe}`}`,
+    });
   }
 
   async #readPiped(): Promise<readonly string[]> {

@@ -39,7 +39,7 @@ const flags = {
   "secret-file": {
     type: "string",
     value: "file",
-    about: "The file with the secret that signs a chat service's requests",
+    about: "The file with the secret that signs requests of a chat service, or of Slack with --http",
   },
   "app-id": { type: "string", value: "id", about: "The application, project or phone number of a chat service" },
   tenant: { type: "string", value: "id", about: "The id of your organisation, for Teams" },
