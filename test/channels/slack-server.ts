@@ -26,8 +26,9 @@ const METHODS = {
     ...message,
     thread_ts: z.string().optional(),
     reply_broadcast: flag,
-    unfurl_links: flag,
-    unfurl_media: flag,
+    // Slack asks the addresses in a message for pictures and words: those of an agent are nobody's to open unasked.
+    unfurl_links: z.literal("false"),
+    unfurl_media: z.literal("false"),
   }),
   "chat.update": z.strictObject({ channel: z.string().regex(/^[CD]/), ts: z.string(), ...message }),
   "chat.postEphemeral": z.strictObject({

@@ -29,13 +29,11 @@ export function slackChannel(settings: SlackSettings, outbound: Outbound): Chann
     build: (message, to) => ({
       ...placeOf(to, settings),
       ...buildMessage(message, to, settings),
-      unfurl_links: false,
-      unfurl_media: false,
     }),
     showsAll: (message) => isShownWhole(message, settings),
     send: async (wire) => {
       if (wire["channel"] === undefined) return { ok: false, why: "this person has no Slack account", isFinal: true };
-      return attempt(async () => outsideOf(await call("chat.postMessage", wire)));
+      return attempt(async () => outsideOf(await post(call, wire)));
     },
     edit: (outside, wire) => attempt(() => edit(call, outside, wire)),
     remind: (outside, wire, text) => attempt(() => remind(call, outside, wire, text)),
@@ -76,6 +74,11 @@ async function attempt(act: () => Promise<string | void>): Promise<ChannelResult
   }
 }
 
+/** Posts a message; Slack opens no address in it. */
+function post(call: Call, wire: WireMessage): Promise<unknown> {
+  return call("chat.postMessage", { ...wire, unfurl_links: false, unfurl_media: false });
+}
+
 function outsideOf(reply: unknown): string {
   const { channel, ts } = Posted.parse(reply);
   return `${channel}:${ts}`;
@@ -101,7 +104,7 @@ async function edit(call: Call, outside: string, { text, blocks }: WireMessage):
 async function remind(call: Call, outside: string | undefined, wire: WireMessage, text: string): Promise<void> {
   const { channel, ts } = outside === undefined ? { channel: wire["channel"], ts: undefined } : messageOf(outside);
   const thread = ts === undefined ? {} : { thread_ts: ts, reply_broadcast: true };
-  await call("chat.postMessage", { channel, text: plainText(text), ...thread });
+  await post(call, { channel, text: plainText(text), ...thread });
 }
 
 /** Responds to one person, unseen by others; where the app may not write, in a direct message. */
@@ -113,7 +116,7 @@ async function respond(call: Call, respondTo: string, text: string): Promise<voi
   } catch (error) {
     if (!/^(channel_not_found|not_in_channel|user_not_in_channel|is_archived)$/.test(readFailure(error).code))
       throw error;
-    await call("chat.postMessage", { channel: user, text: said });
+    await post(call, { channel: user, text: said });
   }
 }
 
