@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -56,7 +56,11 @@ let steps = 0;
 export async function runStep(
   service: GithubServer,
   inputs: Record<string, string>,
-  { event = COMMENTED, env = {} }: { event?: object; env?: Record<string, string> } = {},
+  {
+    event = COMMENTED,
+    env = {},
+    onStart = () => undefined,
+  }: { event?: object; env?: Record<string, string>; onStart?: (job: ChildProcess) => void } = {},
 ) {
   steps += 1;
   const [output = "", summary = "", file = ""] = ["output", "summary", "event"].map((name) =>
@@ -84,6 +88,7 @@ export async function runStep(
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  onStart(child);
   let log = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (log += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (log += text));
