@@ -1,11 +1,14 @@
 // The answer to a question: a ticked box, or a comment after it, by somebody who may write to the repository.
+import { cut } from "./comment.mjs";
 import { noteOnce } from "./own.mjs";
 import { readAnswer, readTicks } from "./reply.mjs";
-import { writeNotice } from "./runner.mjs";
+import { escaped, writeNotice } from "./runner.mjs";
 import { isSigned } from "./state.mjs";
 
 /** The comment of a closed question holds the answer, and GitHub takes 65,536 characters. */
 const MOST_ANSWER_BYTES = 16_000;
+/** What a note shows of an answer. */
+const SAID_CHARS = 500;
 const WRITING = new Set(["write", "admin"]);
 const EDITS = `query($id: ID!) {
   node(id: $id) {
@@ -16,16 +19,18 @@ const EDITS = `query($id: ID!) {
   }
 }`;
 
+const SEVERAL = "Several boxes are ticked; tick one, or reply with its letter.";
+const NO_EDITOR = "GitHub does not say who ticked a box there. Please reply with its letter.";
 const NO_ACCESS = "Thank you. Only people with write access to this repository can answer.";
 const TOO_LONG = "Your answer is too long for the comment. Please write it in fewer words.";
 
 /** The first answer of somebody who may write; others are told so once. */
 export async function findAnswer(desk, { comment, state }) {
-  const tick = await findTick(desk, comment, state);
+  const refused = new Map();
+  const tick = await findTick(desk, { comment, state, refused });
   if (tick) return tick;
   const { github, repo, key } = desk;
   const path = `/repos/${repo}/issues/${state.issue}/comments?per_page=100&since=${encodeURIComponent(comment.created_at)}`;
-  const refused = new Map();
   for await (const reply of github.each(path)) {
     const { id, user, body } = reply;
     if (isSigned(body, key)) {
@@ -38,7 +43,7 @@ export async function findAnswer(desk, { comment, state }) {
     const said = readAnswer(body ?? "", state);
     if (!said) continue;
     const isAllowed = await mayWrite(desk, user.login);
-    if (isAllowed && !isTooLong(said)) return { ...said, by: `@${user.login}`, at: reply.created_at };
+    if (isAllowed && !isTooLong(said)) return { ...said, by: `@${user.login}`, at: reply.created_at, reply: id };
     const name = `note=${state.id}/${isAllowed ? id : "people"}`;
     if (!refused.has(name)) refused.set(name, `@${user.login} ${isAllowed ? TOO_LONG : NO_ACCESS}`);
   }
@@ -59,19 +64,57 @@ async function refuse(desk, { name, text, comment, state }) {
   }
 }
 
-/** A tick counts for the person who edited the comment; if GitHub names nobody, it does not count. */
-async function findTick(desk, comment, state) {
+/** A tick counts for the person who set it; if GitHub names nobody, it does not count. */
+async function findTick(desk, { comment, state, refused }) {
   const ticks = readTicks(comment.body, state);
+  const refuse = (name, text) => void refused.set(`note=${state.id}/${name}`, text);
+  if (ticks.length > 1) refuse("ticks", SEVERAL);
   if (ticks.length !== 1) return undefined;
   const { node } = await desk.github.query(EDITS, { id: comment.node_id });
-  const edits = (node?.userContentEdits?.nodes ?? []).filter(Boolean);
+  if (!node || node.body !== comment.body) return undefined; // the next look brings the comment as it is by now
+  const edit = findTickEdit(node, state);
+  const login = edit?.editor?.kind === "User" ? edit.editor.login : undefined;
+  if (login === undefined) return refuse("editor", NO_EDITOR);
+  if (!(await mayWrite(desk, login))) return refuse("people", `@${login} ${NO_ACCESS}`);
+  const [{ value }] = ticks;
+  return { answer: value, values: [value], by: `@${login}`, at: edit.editedAt };
+}
+
+/** The one of the last edits that brought the ticks as they are: others changed something else afterwards. */
+function findTickEdit({ body, userContentEdits }, state) {
+  const keysIn = (text) =>
+    readTicks(text, state)
+      .map(({ key }) => key)
+      .join();
+  const edits = (userContentEdits?.nodes ?? []).filter(Boolean);
   const newestFirst = edits.toSorted((one, other) => other.editedAt.localeCompare(one.editedAt));
   // Edits of the same second are told apart by what they left behind.
-  const edit = newestFirst.find(({ diff }) => diff === comment.body) ?? newestFirst[0];
-  if (!node || node.body !== comment.body || edit?.editor?.kind !== "User") return undefined;
-  if (!(await mayWrite(desk, edit.editor.login))) return undefined;
-  const [{ value }] = ticks;
-  return { answer: value, values: [value], by: `@${edit.editor.login}`, at: edit.editedAt };
+  const last = Math.max(
+    0,
+    newestFirst.findIndex(({ diff }) => diff === body),
+  );
+  const before = newestFirst.slice(last + 1);
+  const other = before.findIndex(({ diff }) => typeof diff !== "string" || keysIn(diff) !== keysIn(body));
+  return newestFirst[last + (other < 0 ? before.length : other)];
+}
+
+/** Tells the author of the event's comment that it comes after the answer, once per question. */
+export async function tellLate(desk, { comment, state }) {
+  const { comment: said, action } = desk.event;
+  const isNew = action === "created" && said?.user?.type === "User" && !said.performed_via_github_app;
+  if (!isNew || said.id <= comment.id || said.id === state.reply || isSigned(said.body, desk.key)) return;
+  const answer = readAnswer(said.body ?? "", state);
+  if (!answer || answer.values.length === 0 || !(await mayWrite(desk, said.user.login))) return;
+  const outcome =
+    state.status === "answered"
+      ? `already answered by ${escaped(state.by)}: ${cut(state.answer, SAID_CHARS)}`
+      : "closed: nobody answered in time";
+  await refuse(desk, {
+    name: `note=${state.id}/late`,
+    text: `@${said.user.login} This question was ${outcome}`,
+    comment,
+    state,
+  });
 }
 
 async function mayWrite(desk, login) {

@@ -68,7 +68,7 @@ function footer({ id, key }) {
 }
 
 /** A text so short that it fits once it is escaped. */
-function cut(text, limit) {
+export function cut(text, limit) {
   if (escaped(text).length <= limit) return escaped(text);
   let kept = text.slice(0, limit);
   while (escaped(kept).length > limit) kept = kept.slice(0, Math.floor(kept.length * 0.9));

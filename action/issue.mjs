@@ -2,7 +2,7 @@
 // this step reads the answer.
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { findAnswer } from "./answer.mjs";
+import { findAnswer, tellLate } from "./answer.mjs";
 import { renderComment } from "./comment.mjs";
 import { GitHub } from "./github.mjs";
 import { readInputs } from "./input.mjs";
@@ -25,7 +25,7 @@ export async function askInIssue(env, nowMs = Date.now()) {
   const key = readKey(env);
   const event = readEvent(env);
   requireOwn(event, env);
-  const desk = { github: new GitHub(env), repo: env.GITHUB_REPOSITORY, key, env, nowMs };
+  const desk = { github: new GitHub(env), repo: env.GITHUB_REPOSITORY, key, env, event, nowMs };
   const issue = Number((env.INPUT_ISSUE ?? "").trim() || (event.issue?.number ?? event.pull_request?.number));
   if (!Number.isInteger(issue) && (env.INPUT_QUESTION ?? "").trim() === "") return sweep(desk);
   if (!Number.isInteger(issue)) throw new Error("This event belongs to no issue; name one in the input issue");
@@ -33,6 +33,7 @@ export async function askInIssue(env, nowMs = Date.now()) {
   const found = await findComment(desk, wanted);
   if (!found.comment) return { question: viewOf(await post(desk, wanted, found.newest)), url: addressOf(env, issue) };
   const state = await settle(desk, found);
+  if (state.isTakenElsewhere) await tellLate(desk, { comment: found.comment, state });
   const url = addressOf(env, issue, found.comment.id);
   // Only the job that goes on with the answer takes up the work.
   const goesOn = state.status !== "pending" && !state.isTakenElsewhere;
@@ -170,8 +171,8 @@ async function close(desk, { comment, state }, outcome) {
   return complete(desk, { comment, state }, kept);
 }
 
-async function complete(desk, { comment, state }, { status, answer, values, note, by, at, policy }) {
-  const closed = { ...state, status, answer, values, note, by, at, policy };
+async function complete(desk, { comment, state }, { status, answer, values, note, by, at, reply, policy }) {
+  const closed = { ...state, status, answer, values, note, by, at, reply, policy };
   await leaveTraces(desk, { comment, state: closed });
   await write(desk, comment, closed);
   return desk.isSweep ? closed : claim(desk, closed);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { QUESTION, SHA, runStep, signedState, stateIn } from "./action-step.ts";
+import { COMMENTED, QUESTION, SHA, runStep, signedState, stateIn } from "./action-step.ts";
 import { GithubServer } from "./channels/github-server.ts";
 
 const SCHEDULED = { event: { schedule: "0 * * * *" } };
@@ -206,3 +206,41 @@ test("an issue whose comment was deleted is asked anew, and an answer to the fir
     "question-id": second.outputs["question-id"],
   });
 });
+
+test("a tick counts for the person who set it, whoever edited the comment afterwards", async () => {
+  await step();
+  const [comment] = service.comments;
+  await service.tick(comment!, "- [ ] **B) Initialize early**", "mika");
+  await service.edit(comment!, comment!.body.replace("your input", "your own input"), "lena");
+  expect((await step()).outputs).toMatchObject({ answer: "early", "answered-by": "@mika" });
+});
+
+test("ticks that are no answer are told so once", async () => {
+  await step();
+  const [comment] = service.comments;
+  await service.edit(comment!, comment!.body.replaceAll("- [ ]", "- [x]"), "mika");
+  for (let count = 0; count < 2; count += 1) expect((await step()).outputs).toMatchObject({ state: "pending" });
+  service.hidesEditors = true;
+  await service.edit(comment!, comment!.body.replace("- [x] **A", "- [ ] **A"), "mika");
+  for (let count = 0; count < 2; count += 1) expect((await step()).outputs).toMatchObject({ state: "pending" });
+  const notes = service.comments.slice(1).map(({ body }) => body.split("\n")[0]);
+  expect(notes).toEqual([expect.stringContaining("Several boxes"), expect.stringContaining("GitHub does not say who")]);
+});
+
+test("an option that comes after the answer is told so once, by the workflow that its comment starts; the answer is not", async () => {
+  await step();
+  const winner = service.add("A", "mika");
+  await step(QUESTION, { event: commented(winner) });
+  const [late, talk, again] = [service.add("B", "lena"), service.add("thanks", "lena"), service.add("B", "mika")];
+  for (const comment of [winner, talk, service.add("B", "stranger"), late, again, late])
+    expect((await step(QUESTION, { event: commented(comment) })).outputs).toMatchObject({ state: "taken" });
+  const notes = service.comments.filter(({ body }) => body.includes("already answered"));
+  expect(notes.map(({ body }) => body.split("\n")[0])).toEqual([
+    "@lena This question was already answered by @\u2060mika: check",
+  ]);
+});
+
+/** The event of a comment, as GitHub posts it. */
+function commented({ id, body, login }: { id: number; body: string; login: string }) {
+  return { ...COMMENTED, comment: { id, body, user: { login, type: "User" } } };
+}
