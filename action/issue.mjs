@@ -140,7 +140,8 @@ async function post(desk, wanted, after) {
   };
   const first = await postOnce(desk, { issue: state.issue, body: bodyOf(desk, state), find });
   if (!first) return state;
-  if (state.work?.blob) await forgetWork(desk, state);
+  // The same question is there twice if only GitHub's reply was lost.
+  if (state.work?.blob && first.state.id !== state.id) await forgetWork(desk, state);
   return first.state;
 }
 

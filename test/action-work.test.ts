@@ -128,6 +128,17 @@ test("of two jobs that find the answer at the same time only the one that goes o
   expect(carried).toHaveLength(1);
 });
 
+test("a question whose first reply from GitHub was lost is one comment, and its work is carried", async () => {
+  service.limits.plan(/^POST .*comments$/, { lost: true });
+  await asked();
+  expect(service.comments).toHaveLength(1);
+  expect([...service.refs.keys()]).toEqual([expect.stringMatching(/\/work$/)]);
+  service.add("A", "mika");
+  // The replies to both records, of the answer and of who goes on, are lost too.
+  for (let count = 0; count < 2; count += 1) service.limits.plan(/^POST .*git\/refs$/, { lost: true });
+  expect((await aJob().step()).outputs).toMatchObject({ state: "answered", session: "carried" });
+});
+
 test("changes that do not fit any more are left in a file that the message names", async () => {
   await asked();
   service.add("A", "mika");
