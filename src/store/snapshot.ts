@@ -22,6 +22,7 @@ export interface RunRow
 
 export interface QuestionRow extends Record<"id" | "body" | "run_id" | "key" | "status", string> {
   version: number;
+  row?: number;
 }
 
 export interface JobRow extends Record<"key" | "kind" | "due_at" | "ready_at" | "body", string> {
@@ -55,6 +56,8 @@ export interface StoredQuestion {
   key: string;
   body: string;
   columns: CopiedColumns;
+  /** Its number, in a store that numbers questions for the index of words. */
+  place: number | undefined;
 }
 
 /** A stored line of the trail. */
@@ -159,8 +162,8 @@ export function toStoredRun(row: RunRow, decode: Decode): StoredRun {
 }
 
 export function toStoredQuestion(row: QuestionRow, decode: Decode): StoredQuestion {
-  const { id, version, body, run_id: runId, key, status } = row;
-  return { id, runId, key, body, columns: { id, version, runId, key: decode(key), status } };
+  const { id, version, body, run_id: runId, key, status, row: place } = row;
+  return { id, runId, key, body, columns: { id, version, runId, key: decode(key), status }, place };
 }
 
 export function toStoredJob(row: JobRow, decode: Decode): StoredJob {

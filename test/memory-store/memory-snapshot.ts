@@ -51,6 +51,7 @@ export class MemorySnapshot implements StoreSnapshot {
         key: parseQuestion(body).key,
         body,
         columns: { id, version, runId, key, status },
+        place: undefined,
       }))
       .sort((one, other) => compare(one.runId, other.runId) || compare(one.key, other.key));
     this.#lines = tables.event

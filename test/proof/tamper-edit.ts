@@ -37,7 +37,7 @@ const OUTSIDE_COLUMNS: ReadonlySet<string> = new Set([
   "job.attempt",
   "job.claimed_by",
   "job.lease_until",
-  "question.row",
+  "question.row", // by its own edits: most numbers are taken
   "event.xid",
   "event.seq",
   "archive.page", // a number that rows point to: what counts is where it leads
@@ -46,7 +46,6 @@ const OUTSIDE_KINDS: ReadonlySet<Value> = new Set([
   "usage",
   "worker",
   "clock",
-  "roster",
   "refused",
   "listener",
   "presence",
@@ -244,6 +243,7 @@ async function listForgeries(editor: Editor): Promise<Edit[]> {
   const runs = await editor.all("select id from run where number > 0");
   const edits: Edit[] = questions.flatMap((question) => [forgeState(question), forgeWithChain(question)]);
   for (const { id } of runs) edits.push(deleteRun(id ?? null), cutTrail(id ?? null), swapLines(id ?? null));
+  edits.push(...(await listMoves(editor)));
   const jobs = await editor.all("select key, body from job where key <> 'seal'");
   for (const { key, body } of jobs) edits.push(moveJob(key ?? null, String(body)));
   edits.push({
@@ -347,6 +347,27 @@ function swapLines(id: Value): Edit {
       await editor.run(move, ...placeOf(other), -1);
     },
   };
+}
+
+/** In SQLite each question has a number, which its words are found by: to one that is free, or to that of another. */
+async function listMoves(editor: Editor): Promise<Edit[]> {
+  const questions = await editor.all("select * from question");
+  const last = questions.length;
+  return questions.flatMap(({ id = null, row }, index) => {
+    if (row === undefined) return [];
+    const move = (to: number): Edit => ({
+      name: `question ${id}: number ${row} moved to ${to}`,
+      kind: `question: number moved to ${to > last ? "a later one" : to < 1 ? "an earlier one" : "that of another"}`,
+      apply: async (each) => {
+        const put = `update question set "row" = ? where "row" = ?`;
+        await each.run(put, -1_000_000, to);
+        await each.run(put, to, row);
+        await each.run(put, row, -1_000_000);
+      },
+    });
+    const other = Number(questions[(index + 1) % last]?.["row"]);
+    return [move(last + 1), move(last + 100), move(0), move(-5), move(other)];
+  });
 }
 
 /** A job that never falls due. */

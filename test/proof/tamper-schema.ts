@@ -17,6 +17,13 @@ const COMMON: readonly SchemaEdit[] = [
     ["drop index run_status", "create index run_status on run (status)"],
     ["drop index run_status", "create index run_status on run (status, id) where status <> 'completed'"],
   ],
+  ...["schema", "writable_by"].flatMap((column) =>
+    [1, -1].map((by): SchemaEdit => [
+      `${column} of the version is changed by ${by}`,
+      [`update meta set ${column} = ${column} + ${by}`],
+      [`update meta set ${column} = ${column} - ${by}`],
+    ]),
+  ),
 ];
 
 const SQLITE: readonly SchemaEdit[] = [
@@ -31,6 +38,8 @@ const SQLITE: readonly SchemaEdit[] = [
     ["alter table question add column tampered text"],
     ["alter table question drop column tampered"],
   ],
+  ["the user's version is changed", ["pragma user_version = 7"], ["pragma user_version = 0"]],
+  ["the application's id is changed", ["pragma application_id = 0"], ["pragma application_id = 1634954084"]],
 ];
 
 const FUNCTION = `create function tampered() returns trigger language plpgsql as $$ begin return new; end $$`;
@@ -68,6 +77,7 @@ const POSTGRES: readonly SchemaEdit[] = [
     ["create rule tampered as on update to question where false do instead nothing"],
     ["drop rule tampered on question"],
   ],
+  ["a second version is added", ["insert into meta values (0, 0)"], ["delete from meta where schema = 0"]],
   ["a policy is added", ["create policy tampered on question"], ["drop policy tampered on question"]],
   [
     "a function is changed",

@@ -19,7 +19,6 @@ const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "clock",
   "seal",
   "anchor",
-  "roster",
   "refused",
   "delivery",
   "listener",

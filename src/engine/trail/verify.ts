@@ -13,6 +13,7 @@ import { parseQuestion, parseRun } from "../../store/row.ts";
 import type { StoredLine, StoredQuestion, StoredRun, StoreSnapshot } from "../../store/snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import type { Verified, VerifyOptions } from "../engine.ts";
+import { QuestionOrder } from "./question-order.ts";
 import { MismatchList, RowCheck, checkColumns } from "./row-check.ts";
 import { RowStream } from "./row-stream.ts";
 import { checkSeals } from "./seal-check.ts";
@@ -75,6 +76,7 @@ async function compare(
   const flaws = new MismatchList();
   flaws.add(...schema);
   const rows = new RowCheck(snapshot, { flaws, now });
+  const order = new QuestionOrder();
   const runs = new RowStream<StoredRun>((after) => snapshot.listRuns(after?.id ?? "", PAGE));
   const questions = new RowStream<StoredQuestion>((after) => snapshot.listQuestions(after, PAGE));
   const lines = new RowStream<StoredLine>((after) => snapshot.listLines(after, PAGE));
@@ -93,7 +95,7 @@ async function compare(
     const broken = chain.findFlaw();
     if (broken) flaws.add(isStore ? { is: "store_trail", line: broken.line } : broken);
     if (isStore) await compareStoreChain(run, chain, { rows, flaws });
-    else await compareRun(run, chain, { questions, rows, flaws });
+    else await compareRun(run, chain, { questions, rows, order, flaws });
     hasStoreChain ||= isStore;
   }
   for (let line = await lines.peek(); line !== undefined; line = await lines.peek()) {
@@ -105,6 +107,7 @@ async function compare(
     flaws.add({ is: "untold", question: shortId(question.id) });
   }
   if (!hasStoreChain) flaws.add({ is: "row_missing", row: STORE_ROW });
+  flaws.add(...order.findFlaws());
   await rows.finish();
   const seals = await checkSeals(snapshot, flaws, anchors);
   // First, because the rows and lines in it are what most others tell of.
@@ -115,6 +118,7 @@ async function compare(
 interface Comparison {
   questions: RowStream<StoredQuestion>;
   rows: RowCheck;
+  order: QuestionOrder;
   flaws: MismatchList;
 }
 
@@ -131,7 +135,11 @@ async function compareStoreChain(
 }
 
 /** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */
-async function compareRun(kept: StoredRun, { digests, lastOf }: ChainCheck, { questions, rows, flaws }: Comparison) {
+async function compareRun(
+  kept: StoredRun,
+  { digests, firstOf, lastOf }: ChainCheck,
+  { questions, rows, order, flaws }: Comparison,
+) {
   const row = `run #${kept.number}`;
   const run = readRow(() => parseRun(kept.body, kept.number));
   flaws.add(...checkRow(row, kept.body, digests.get(RUN_ROW)), ...checkColumns(row, kept.body, kept.columns));
@@ -147,6 +155,7 @@ async function compareRun(kept: StoredRun, { digests, lastOf }: ChainCheck, { qu
       flaws.add({ is: "untold", question: name });
       continue;
     }
+    if (each.place !== undefined) order.note(each.place, firstOf.get(each.id) ?? 0);
     flaws.add(...checkRow(name, each.body, digest), ...checkColumns(name, each.body, each.columns));
     const question = readRow(() => parseQuestion(each.body));
     if (question) flaws.add(...checkQuestionState(question, lastOf.get(each.id)));
@@ -196,6 +205,8 @@ function readRow<Row>(parse: () => Row) {
 class ChainCheck {
   /** The last digest of each row, without what is gone. */
   readonly digests = new Map<string, string>();
+  /** The place of the line that first names each question here; of those that were imported, that of the import. */
+  readonly firstOf = new Map<string, number>();
   /** The last event of each question, and of the run itself under "run". */
   readonly lastOf = new Map<string, Pick<Event, "to" | "version">>();
   lines = 0;
@@ -217,6 +228,9 @@ class ChainCheck {
       if (digest === null) this.digests.delete(row);
       else this.digests.set(row, digest);
     }
+    if (event.questionId !== undefined && !this.firstOf.has(event.questionId))
+      this.firstOf.set(event.questionId, line.seq);
+    if (event.type === "run.imported") for (const id of this.firstOf.keys()) this.firstOf.set(id, line.seq);
     // An alert tells of the whole store, in the trail of the question that made the difference.
     if (event.type.startsWith("alert.")) return;
     const name = event.questionId ?? "run";

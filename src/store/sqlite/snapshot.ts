@@ -31,7 +31,7 @@ const LAST_LINE = "select coalesce(max(seq), 0) as seq from event";
 const PUT_IN_ORDER = `insert into temp.line (run_id, n, seq)
   select run_id, n, seq from event where seq > ? and seq <= ?`;
 const RUNS = `select ${SNAPSHOT_SQL.runColumns}, chain_seq from run where id > ? order by id limit ?`;
-const QUESTIONS = `select ${SNAPSHOT_SQL.questionColumns} from question
+const QUESTIONS = `select ${SNAPSHOT_SQL.questionColumns}, "row" from question
   where (run_id, key) > (?, ?) order by run_id, key limit ?`;
 const PUT_ARCHIVED = `insert into temp.line (run_id, n, seq)
   select value ->> 0, value ->> 1, value ->> 2 from json_each(?) where true on conflict do nothing`;
