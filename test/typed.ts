@@ -48,6 +48,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     runsOfSession: () => Promise.resolve([]),
     isInSessionOf: () => Promise.resolve(false),
     isSessionLeader: () => false,
+    seesAllAbove: () => Promise.resolve(true),
+    mayHide: () => Promise.resolve(false),
     startOf: (pid) => `boot:${pid}`,
     findStartedAs: () => Promise.resolve(undefined),
     pid: 4711,

@@ -1,5 +1,6 @@
 import type { Actor } from "../core/people/actor.ts";
 import { RunId } from "../core/id.ts";
+import type { Run } from "../core/run/run.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { findKnownRun, findLiveRun } from "../engine/live-run.ts";
@@ -7,17 +8,29 @@ import type { Context } from "./context.ts";
 
 type Around = Pick<Context, "env" | "user">;
 type Surroundings = Pick<Context, "env" | "runsAbove" | "runsOfSession" | "isInSessionOf" | "place">;
-type Typing = Around & Surroundings;
+type View = Pick<Context, "seesAllAbove" | "mayHide" | "place" | "host">;
+type Typing = Around & Surroundings & View;
+type Runs = Pick<Engine, "findRun" | "listRuns">;
+
+/** States in which a run may have an agent, as far as its worker follows one. */
+const WITH_AGENT = ["running", "resuming", "awaiting_input", "cancelled"] as const;
+const MOST_RUNS = 500;
 
 /** The actor of this command: the user of this machine, unless an agent's run started it, however far above or long ago. */
-export async function whoTypes(engine: Pick<Engine, "findRun">, context: Typing): Promise<Actor> {
+export async function whoTypes(engine: Runs, context: Typing): Promise<Actor> {
   const runId = (await findProvenRun(engine, context)) ?? (await findRunAround(engine, context));
   if (runId) return { ...whoAsks(context), runId };
+  const hidden = await findHiddenAgent(engine, context);
+  if (hidden) {
+    throw new Refusal("not_permitted", `The agent of run #${hidden.number} may be above this process, out of sight`, {
+      hint: "Do it outside of this container or namespace, in the inbox or by a channel; see whether it lives: askd status",
+    });
+  }
   return { scope: "human", id: context.user, channel: "cli", strength: "local" };
 }
 
 /** The actor who manages tokens and people: the user as an admin; an agent stays an agent. */
-export async function whoManages(engine: Pick<Engine, "findRun">, context: Typing): Promise<Actor> {
+export async function whoManages(engine: Runs, context: Typing): Promise<Actor> {
   const by = await whoTypes(engine, context);
   return by.scope === "agent" ? by : { ...by, scope: "admin" };
 }
@@ -55,6 +68,22 @@ async function findRunAround(
   const above = context.runsAbove().filter((name) => name !== except);
   const around = async () => (await context.runsOfSession(context.place.stateDir)).filter((name) => name !== except);
   return (await findLiveRun(engine, above)) ?? (await findKnownRun(engine, await around()));
+}
+
+/**
+ * A run whose live agent may be above this process without being seen: in a namespace of processes of its own, or with
+ * another /proc, an agent has nobody above it. A server looks for itself at who calls it.
+ */
+export async function findHiddenAgent(engine: Pick<Engine, "listRuns">, context: View): Promise<Run | undefined> {
+  const { store, stateDir } = context.place;
+  if (store.kind === "server" || (await context.seesAllAbove())) return undefined;
+  const runs = await engine.listRuns({ statuses: WITH_AGENT, order: "newest", limit: MOST_RUNS });
+  const host = store.kind === "postgres" ? await context.host() : undefined;
+  for (const run of runs) {
+    if (run.worker === undefined || (host !== undefined && run.host !== host)) continue;
+    if (await context.mayHide(run, stateDir)) return run;
+  }
+  return undefined;
 }
 
 /** The run of this process, from the environment that askd started the agent with. */

@@ -4,6 +4,7 @@ import type { AgentRegistry } from "../agents/registry.ts";
 import type { ProcessLaunch } from "../agents/runner/process-launch.ts";
 import type { Config } from "../config/load.ts";
 import type { Instant } from "../core/instant.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { LocalEngine } from "../engine/local-engine.ts";
@@ -98,6 +99,10 @@ export interface Context {
   runsOfSession(stateDir: string): Promise<readonly string[]>;
   /** Says whether this process is in the session of an agent that was started for this run. */
   isInSessionOf(run: string, stateDir: string): Promise<boolean>;
+  /** Says whether all processes above this one are seen. */
+  seesAllAbove(): Promise<boolean>;
+  /** Says whether the live agent of that run may be above this process without being seen. */
+  mayHide(run: Pick<Run, "id" | "startedAt">, stateDir: string): Promise<boolean>;
   /** Says whether this process leads a session of its own, as those that askd starts in the background do. */
   isSessionLeader(): boolean;
   /** When a process started, which tells it from a later one with the same id; undefined if unknown. */

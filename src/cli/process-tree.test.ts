@@ -1,14 +1,16 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AGENT } from "../../test/builders.ts";
 import { ROOMY, Scene, said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import { startProcess, waitForProcessEnd } from "../agents/process/process.ts";
 import { makeRunDir } from "../agents/runner/run-files.ts";
 import { openEngine } from "../app.ts";
+import type { WorkerId } from "../core/id.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite.ts";
 import { runsAbove } from "./process.ts";
 
 const ASKD = resolve("bin", "askd");
@@ -83,6 +85,30 @@ test("below a live agent nobody stops, repairs or becomes the server and the wor
   expect((await type(scene, ["service", "status"], below)).exit).toBe(3);
 });
 
+test("where an agent may be above unseen, nobody acts as a person, everybody looks, and a worker can be started", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const { question } = await scene.ask();
+  const hidden = { seesAllAbove: () => Promise.resolve(false), mayHide: () => Promise.resolve(true) };
+  const exits = async (...lines: string[]) => {
+    const typed = lines.map((line) =>
+      type(scene, line.split(" "), { ...hidden, lock: () => Promise.resolve(undefined) }),
+    );
+    return (await Promise.all(typed)).map(({ exit }) => exit);
+  };
+  const acts = [
+    `answer ${question.id} 1`,
+    `cancel ${question.id}`,
+    `claim ${question.id}`,
+    "user add eve",
+    "backup x.db",
+  ];
+  expect(await exits(`claim ${question.id}`)).toEqual([0]);
+  await scene.store.commit({ runs: [{ ...(await scene.engine.findRun(run.id))!, worker: "w_1" as WorkerId }] });
+  expect(await exits(...acts)).toEqual([7, 7, 7, 7, 7]);
+  expect(await exits("status", `show ${question.id}`, "worker")).toEqual([0, 0, 0]);
+});
+
 test("a worker that askd starts in the background for an agent's question is not the agent's", async () => {
   const scene = new Scene();
   const run = await scene.startedRun();
@@ -140,6 +166,90 @@ test.runIf(process.platform === "linux")(
       await engine.answer(question.id, said("1"), { ...AGENT, scope: "human", strength: "local" });
       expect((await engine.verify()).problems).toEqual([]);
     } finally {
+      await engine.stop();
+    }
+  },
+);
+
+/** Ways to hide the processes above a command from it; each runs the command that follows. */
+const HIDING: Record<string, string[]> = {
+  "in a namespace of users": ["unshare", "-Ur"],
+  "in a namespace of processes, with the /proc of the one above": ["unshare", "-Ur", "--pid", "--fork"],
+  "in a namespace of processes with its own /proc": ["unshare", "-Ur", "--pid", "--fork", "--mount-proc"],
+  "in one whose clock makes it look old": ["unshare", "-UrT", "--boottime", "-60", "--pid", "--fork", "--mount-proc"],
+  "behind an empty /proc": behind("mount -t tmpfs none /proc"),
+  "behind files of /proc of its own": behind("mount --bind /dev/null /proc/$PPID/environ"),
+};
+
+/** In a namespace in which something else is mounted. */
+function behind(mount: string): string[] {
+  return ["unshare", "-Urm", "/bin/sh", "-c", `${mount}; "$0" "$@"; exit $?`];
+}
+
+/** Says whether this machine lets this user make such a namespace. */
+function mayHideBy(argv: readonly string[]): boolean {
+  return spawnSync(argv[0]!, [...argv.slice(1), "/bin/true"]).status === 0;
+}
+
+describe.runIf(process.platform === "linux")("an agent that hides the processes above it is refused", () => {
+  test.each(Object.entries(HIDING).filter(([, argv]) => mayHideBy(argv)))(
+    "%s",
+    { timeout: 60_000 },
+    async (_, hiding) => {
+      const file = join(home, "data", "askd.db");
+      const engine = await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
+      const store = await openSqliteStore(file);
+      try {
+        const { id: runId } = await engine.createRun(
+          { name: "add-caching", agent: "claude", giveBack: "worker" },
+          AGENT,
+        );
+        const run = await engine.startRun(runId, AGENT);
+        await store.commit({ runs: [{ ...run, worker: "w_1" as WorkerId }] });
+        const { question } = await engine.ask(new Scene().input(), AGENT);
+        const runDir = await makeRunDir(join(home, "state"), runId);
+        const quoted = hiding.map((word) => `'${word}'`).join(" ");
+        // The agent itself stays above what it starts.
+        const typed = `env -u ASKD_RUN -u ASKD_EPOCH ${quoted} "$0" "$1" answer ${question.id} 1 2>said; echo $? >code`;
+        const env = { PATH: process.env["PATH"] ?? "", ASKD_HOME: home, ASKD_RUN: runId };
+        const nothing = { env: {}, files: [], stdin: undefined, session: undefined, added: [] };
+        const start = { ...nothing, argv: ["/bin/sh", "-c", typed, process.execPath, ASKD], prints: "lines" } as const;
+        await startProcess({ runId, epoch: 1, runDir, dir: home, env, start });
+        await waitForProcessEnd(runDir, 1);
+        expect([readFileSync(join(home, "code"), "utf8"), readFileSync(join(home, "said"), "utf8")]).toEqual([
+          "7\n",
+          expect.stringMatching(/An agent cannot answer a question|may be above this process, out of sight/),
+        ]);
+        expect((await engine.read(question.id)).question.status).toBe("pending");
+      } finally {
+        await store.close();
+        await engine.stop();
+      }
+    },
+  );
+});
+
+const CONTAINER = ["unshare", "-Ur", "--pid", "--fork", "--mount-proc"];
+test.runIf(process.platform === "linux" && mayHideBy(CONTAINER))(
+  "a person in a container answers while agents work that were started after it",
+  async () => {
+    const file = join(home, "data", "askd.db");
+    const store = await openSqliteStore(file);
+    const engine = await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
+    try {
+      const { id } = await engine.createRun({ name: "add-caching", agent: "claude", giveBack: "worker" }, AGENT);
+      await store.commit({ runs: [{ ...(await engine.startRun(id, AGENT)), worker: "w_1" as WorkerId }] });
+      const { question } = await engine.ask(new Scene().input(), AGENT);
+      const [boot, ...fields] = [readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), "4711", "(sh)", "S"];
+      const laterTicks = 10 ** 12;
+      const stat = [...fields, ...Array.from({ length: 18 }, () => 0), laterTicks].join(" ");
+      writeFileSync(join(await makeRunDir(join(home, "state"), id), "1.pid"), `${boot}\n${stat}\n`);
+      const env = { PATH: process.env["PATH"], ASKD_HOME: home };
+      const argv = [...CONTAINER.slice(1), process.execPath, ASKD, "answer", question.id, "1"];
+      expect(spawnSync(CONTAINER[0]!, argv, { env }).status).toBe(0);
+      expect((await engine.read(question.id)).question.status).toBe("answered");
+    } finally {
+      await store.close();
       await engine.stop();
     }
   },

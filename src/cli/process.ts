@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { fstatSync, writeSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
+import { pidInProc } from "../agents/process/pid-in-proc.ts";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
 import type { Channel } from "../core/channel/channel.ts";
@@ -99,7 +100,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
     stdin: inputFrom(process),
     env: process.env,
     agents: async () => (await import("../agents/agents.ts")).AGENTS,
-    ...ancestryOf(process.pid),
+    ...ancestryOf(),
     startOf: (pid) => startOf(pid),
     findStartedAs: async (pid) => (await import("../agents/runner/process-launch.ts")).findProcessLaunch(pid),
     pid: process.pid,
@@ -294,9 +295,16 @@ export function writeTo(descriptor: number, text: string, later: (rest: Buffer) 
 }
 
 /** The runs that a process belongs to. */
-function ancestryOf(pid: number): Pick<Context, "runsAbove" | "runsOfSession" | "isInSessionOf" | "isSessionLeader"> {
+function ancestryOf(): Pick<
+  Context,
+  "runsAbove" | "runsOfSession" | "isInSessionOf" | "isSessionLeader" | "seesAllAbove" | "mayHide"
+> {
+  const pid = pidInProc();
+  const loadView = () => import("../agents/process/process-view.ts");
   const load = () => import("../agents/process/agent-session.ts");
   return {
+    seesAllAbove: async () => (await loadView()).seesAllAbove(),
+    mayHide: async (run, stateDir) => (await loadView()).mayHide(run, stateDir),
     runsAbove: () => runsAbove(pid),
     runsOfSession: async (stateDir) => (await load()).runsOfSession(pid, stateDir),
     isInSessionOf: async (run, stateDir) => (await load()).isInSessionOf(pid, run, stateDir),

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readBootId } from "./boot-id.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";
+import { areStartTimesTrue, isOwnProcess, readProcFile } from "./process-view.ts";
 
 /** Further up nobody has an agent. */
 const MOST_ABOVE = 64;
@@ -40,16 +41,17 @@ export function sessionsAbove(pid: number): Set<number> {
 /** The runs whose agents were started in these sessions. */
 export async function findRunsOfSessions(sessions: ReadonlySet<number>, stateDir: string): Promise<string[]> {
   const runs = new Set<string>();
-  const withoutLeader = new Set<number>();
+  const unread = new Set<number>();
   for (const session of sessions) {
     const leader = parseStat(readOrNothing(`/proc/${session}/stat`));
-    if (!leader || leader.isGone) withoutLeader.add(session);
-    const environ = readOrNothing(`/proc/${session}/environ`).slice(0, LONGEST_ENVIRON);
-    const run = /(?:^|\0)ASKD_RUN=([^\0]+)/.exec(environ)?.[1];
+    // From a namespace of users of its own a process sees that others are there, and not their environment.
+    const environ = readProcFile(`/proc/${session}/environ`);
+    const run = /(?:^|\0)ASKD_RUN=([^\0]+)/.exec(environ?.slice(0, LONGEST_ENVIRON) ?? "")?.[1];
     if (run !== undefined) runs.add(run);
+    if (!leader || leader.isGone || (environ === undefined && isOwnProcess(session))) unread.add(session);
   }
   // The number of a session is not given to another process while the session has members.
-  if (withoutLeader.size > 0) for (const run of await runsStartedAs(withoutLeader, stateDir)) runs.add(run);
+  if (unread.size > 0) for (const run of await runsStartedAs(unread, stateDir)) runs.add(run);
   return [...runs];
 }
 
@@ -65,7 +67,10 @@ function wasStartedAs(runDir: string, pids: ReadonlySet<number>, boot: string | 
   return listOrNothing(runDir).some((name) => {
     if (!/^\d+\.pid$/.test(name)) return false;
     const [startedIn, line = ""] = readOrNothing(join(runDir, name)).split("\n");
-    return startedIn === boot && pids.has(parseStat(line)?.pid ?? 0);
+    const stat = parseStat(line);
+    if (startedIn !== boot || !stat || !pids.has(stat.pid)) return false;
+    const leader = parseStat(readOrNothing(`/proc/${stat.pid}/stat`));
+    return leader === undefined || leader.born === stat.born || !areStartTimesTrue();
   });
 }
 

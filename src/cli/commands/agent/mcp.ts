@@ -15,7 +15,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { findKnownRun, findLiveRun } from "../../../engine/live-run.ts";
 import { serveRefusal, serveStdio } from "../../../server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, parseTools } from "../../../server/mcp/tool.ts";
-import { findProvenRun } from "../../actor.ts";
+import { findHiddenAgent, findProvenRun } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -89,7 +89,8 @@ export const command: Command<typeof flags> = {
       ...(!isAgent && { person: personOf(context) }),
       findRunAbove: async () =>
         (await findLiveRun(engine, [...context.runsAbove(), ...above])) ??
-        findKnownRun(engine, await context.runsOfSession(context.place.stateDir)),
+        (await findKnownRun(engine, await context.runsOfSession(context.place.stateDir))) ??
+        (await findHiddenAgent(engine, context))?.id,
       ...(args.flags.attended && { isAttended: true }),
       // The client may end this process at any time, and people still have to be told.
       onAsked: (question: Question) => void ensureDeliveryAfter(question, context),

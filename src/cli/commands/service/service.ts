@@ -38,7 +38,7 @@ export const command: Command<typeof flags> = {
     if (context.json && what !== "start" && what !== "status") {
       throw new Refusal("bad_input", `askd service ${what} has no JSON output`);
     }
-    if (what !== "status" && !args.flags.print) await requireMaintainer(context);
+    if (what !== "status" && !args.flags.print) await requireMaintainer(context, { isStarting: what === "start" });
     return verb(context, args.flags.print ?? false);
   },
 };

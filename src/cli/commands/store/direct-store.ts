@@ -1,7 +1,7 @@
 import { readOnlyRefusal } from "../../../store/read-only.ts";
-import type { RunId } from "../../../core/id.ts";
 import { requireAccess } from "../../../core/people/access.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import type { Engine } from "../../../engine/engine.ts";
 import type { Store } from "../../../store/store.ts";
 import { whoManages } from "../../actor.ts";
 import type { Context } from "../../context.ts";
@@ -31,9 +31,15 @@ export function requireWritable({ place: { store } }: Pick<Context, "place">): v
 }
 
 /** Refuses an agent what copies or changes the whole store. The store is only opened if an agent's run may be around. */
-export async function requireMaintainer(context: Context): Promise<void> {
-  const engine = { findRun: async (id: RunId) => (await context.engine({ isReading: true })).findRun(id) };
-  requireAccess("maintain", await whoManages(engine, context));
+export async function requireMaintainer(context: Context, { isStarting = false } = {}): Promise<void> {
+  const open = () => context.engine({ isReading: true });
+  const engine: Pick<Engine, "findRun" | "listRuns"> = {
+    findRun: async (id) => (await open()).findRun(id),
+    listRuns: async (filter) => (await open()).listRuns(filter),
+  };
+  // In a container that was started again, only a worker notices that the agents from before are gone.
+  const around = isStarting ? { ...context, seesAllAbove: () => Promise.resolve(true) } : context;
+  requireAccess("maintain", await whoManages(engine, around));
 }
 
 /**
@@ -42,5 +48,5 @@ export async function requireMaintainer(context: Context): Promise<void> {
  */
 export async function requireOutsideRun(context: Context): Promise<void> {
   if (context.isSessionLeader() && !context.env["ASKD_RUN"]) return;
-  await requireMaintainer(context);
+  await requireMaintainer(context, { isStarting: true });
 }
