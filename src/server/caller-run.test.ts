@@ -2,6 +2,8 @@ import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PageVisit } from "../../test/page-visit.ts";
 import type { Got } from "../../test/served.ts";
+import { ADA, AGENT } from "../../test/builders.ts";
+import { said } from "../../test/scene.ts";
 import { SYSTEM } from "../core/people/actor.ts";
 import type { QuestionId, RunId, WorkerId } from "../core/id.ts";
 import { linkPath } from "../core/question/link.ts";
@@ -153,6 +155,35 @@ test("below a live run a program asks and reads as before", async () => {
   const asked = await visit.at.send("POST", "/api/v1/questions", { token, body: { question: "Which?" } });
   expect(asked.status).toBe(201);
   expect((await visit.at.send("GET", `/api/v1/questions/${asked.body.id}`, { token })).status).toBe(200);
+});
+
+test("below a live run the admin's token takes the outcome of its own question, and of no other", async () => {
+  const { engine } = visit.at.scene;
+  const other = await visit.at.scene.startedRun();
+  const theirs = await engine.ask(visit.at.scene.input(), { ...AGENT, runId: other.id }, { runId: other.id });
+  await engine.answer(theirs.question.id, said("1"), ADA);
+  above = [runId];
+  const token = await visit.at.token({ scope: "admin" });
+  const asked = await visit.at.send("POST", "/api/v1/questions", { token, body: { question: "Which?" } });
+  const own = asked.body["id"] as QuestionId;
+  await engine.answer(own, said("this one"), ADA);
+  const take = async (id: QuestionId) =>
+    Promise.all(
+      Object.entries({ hold: { window: "1s" }, "hand-over": {}, given: { witness: "read" } }).map(
+        async ([verb, body]) =>
+          (await visit.at.send("POST", `/api/v1/questions/${id}/${verb}`, { token, body })).status,
+      ),
+    );
+  expect(await take(theirs.question.id)).toEqual([404, 404, 404]);
+  expect(await read(theirs.question.id)).toMatchObject({ handover: { state: "owed" } });
+  expect(await take(own)).not.toContain(404);
+});
+
+test("below a live run the admin's token has nothing done at once, and tells nobody that a person is there", async () => {
+  above = [runId];
+  const token = await visit.at.token({ scope: "admin" });
+  for (const path of ["/due", "/presence"])
+    expect((await visit.at.send("POST", `/api/v1${path}`, { token, body: {} })).status).toBe(403);
 });
 
 test("each connection is looked at once, and only where it writes with a person's credential", async () => {

@@ -113,8 +113,8 @@ export function requireScope(bearer: Actor, scopes: readonly CallerScope[]): voi
 }
 
 /** Records a refused attempt in the trail of the question, if there is such a question. */
-export async function recordTried({ engine, bearer }: RestCall, tried: string, id: QuestionId): Promise<void> {
-  await engine.refuse(id, tried, bearer).catch((error: unknown) => {
+export async function recordTried(call: RestCall, tried: string, id: QuestionId): Promise<void> {
+  await call.engine.refuse(id, tried, agentActor(call.bearer, call.agentRun)).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
   });
 }

@@ -1,7 +1,8 @@
 import { Hono, type MiddlewareHandler, type Context } from "hono";
 import { API_PATH, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
-import { requireAccess } from "../../core/people/access.ts";
+import { ACCESS, type Role, requireAccess } from "../../core/people/access.ts";
+import { agentActor } from "../../core/people/actor.ts";
 import { QuestionId } from "../../core/id.ts";
 import { needsMachine } from "../../core/run/machine.ts";
 import { requireVersion } from "../../core/question/question.ts";
@@ -158,7 +159,7 @@ async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefine
   const { path } = row;
   try {
     requireScope(call.bearer, scopesOf(row));
-    requireReporter(call, row);
+    requireNoAgent(call, row);
   } catch (error) {
     const question = path.startsWith("/questions/{id}") ? QuestionId.safeParse(id) : undefined;
     if (question?.success) await recordTried(call, verb, question.data);
@@ -167,20 +168,23 @@ async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefine
 }
 
 /**
- * Reporting for a run is the one verb that the engine cannot refuse by its actor, as workers do it in the name of their
- * agents: an agent that uses a person's credential is known here only.
+ * Refuses an agent that uses a person's credential what no agent may. The engine cannot: workers report in the name of
+ * their agents, and some verbs have no actor. A run that it makes is a child of its own.
  */
-function requireReporter({ by, agentRun }: RestCall, { may }: Route): void {
-  if (may === "report_run" && agentRun !== undefined) requireAccess(may, by);
+function requireNoAgent({ by, agentRun }: RestCall, { method, may }: Route): void {
+  if (agentRun === undefined || method === "GET" || may === "any_token" || may === "no_token") return;
+  const roles: readonly Role[] = ACCESS[may].may;
+  if (may !== "start_run" && !roles.includes("own_agent")) requireAccess(may, by);
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
 async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>) {
   if (row.method === "GET" || !row.path.startsWith("/questions/{id}")) return;
-  if (call.bearer.scope !== "agent" && call.ifVersion === undefined) return;
+  const bearer = agentActor(call.bearer, call.agentRun);
+  if (bearer.scope !== "agent" && call.ifVersion === undefined) return;
   const { id } = request.params as { id: QuestionId }; // every path below a question names it
   const verb = row.may === "any_token" || row.may === "no_token" ? "look" : row.may;
-  const { question } = await readOwn(call, id, verb);
+  const { question } = await readOwn({ engine: call.engine, bearer }, id, verb);
   if (row !== ROUTES.answer) requireVersion(question, call.ifVersion);
 }
 
