@@ -213,6 +213,12 @@ function requireConfirmed(verb: AccessVerb, question: Question, by: Actor, isCon
   }
 }
 
+/** Says whether it is proven well enough who an actor is, for the risk of that question. */
+export function isProvenFor({ risk }: Pick<Question, "risk">, by: Actor, rules: Pick<Rules, "personChannel">): boolean {
+  if (risk !== "high" || by.strength === "person" || by.scope === "system") return true;
+  return by.strength === "local" && !rules.personChannel;
+}
+
 /** High risk and approvals require a minimum strength, which follows from the channel. */
 function requireStrength(question: Question, by: Actor, rules: Rules) {
   if (question.kind === "approval" && isElicited(by)) {
@@ -224,7 +230,7 @@ function requireStrength(question: Question, by: Actor, rules: Rules) {
       },
     );
   }
-  if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
+  if (isProvenFor(question, by, rules)) return;
   if (rules.personChannel && question.kind === "approval") {
     const code = shownCode(question.id);
     throw new Refusal("needs_person", "This approval is high risk: allow it where you are signed in as yourself", {
@@ -237,7 +243,6 @@ function requireStrength(question: Question, by: Actor, rules: Rules) {
       hint: "Answer it in the channel that is configured for this, such as Telegram: askd channels",
     });
   }
-  if (by.strength === "local") return;
   throw new Refusal("needs_person", "This question is high risk: nothing here proves who you are", {
     hint: `Answer it where askd runs, with: askd answer ${shortId(question.id)}`,
   });

@@ -1,3 +1,4 @@
+import { hasAccess, isProvenFor } from "../people/access.ts";
 import { type Actor, actorName, channelName } from "../people/actor.ts";
 import { isNamed } from "../people/person.ts";
 import type { QuestionSnapshot } from "../changes.ts";
@@ -9,6 +10,7 @@ import { shortId } from "../id.ts";
 import { type Instant, msBetween } from "../instant.ts";
 import { answerText } from "../answer/match.ts";
 import { Refusal } from "../refusal.ts";
+import type { Rules } from "../rules.ts";
 import { hasEnded } from "../run/run.ts";
 import { unreachable } from "../unreachable.ts";
 
@@ -22,14 +24,17 @@ export function requirePending(read: QuestionSnapshot, at: LateReply, said?: str
 interface LateReply {
   now: Instant;
   by?: Actor;
+  rules?: Pick<Rules, "personChannel">;
 }
 
 /** The refusal of a late reply: who answered, what, and what can still be done. */
-function closedRefusal(read: QuestionSnapshot, { now, by }: LateReply, said?: string) {
+function closedRefusal(read: QuestionSnapshot, { now, by, rules }: LateReply, said?: string) {
   const { question, run } = read;
   const id = shortId(question.id);
   const given = answeredFact(read, now);
-  const amend = mayAmend(read, by) ? `To send a correction: askd amend ${id} "…"` : `See it with: askd show ${id}`;
+  const amend = mayAmend(read, by, rules)
+    ? `To send a correction: askd amend ${id} "…"`
+    : `See it with: askd show ${id}`;
   switch (question.status) {
     case "pending":
       throw new Error(`${question.id} is not closed`);
@@ -74,8 +79,11 @@ function closedRefusal(read: QuestionSnapshot, { now, by }: LateReply, said?: st
 }
 
 /** Says whether a correction of this actor would count: nobody corrects alone what several or others decide. */
-function mayAmend({ question: { approvals }, people }: QuestionSnapshot, by: Actor | undefined) {
+function mayAmend({ question, people }: QuestionSnapshot, by: Actor | undefined, rules: LateReply["rules"]) {
+  const { approvals } = question;
   if (approvals.need > 1) return false;
+  if (by && !hasAccess("amend", by, question)) return false;
+  if (by && rules && !isProvenFor(question, by, rules)) return false;
   return approvals.from.length === 0 || (by !== undefined && isNamed(approvals.from, actorName(by), people));
 }
 
