@@ -85,8 +85,11 @@ export class AccessStage {
     switch (one.door) {
       case "rest":
         return cameOf(await this.#rest(one, subject, { token }));
-      case "remote":
-        return cameOf(await this.#remote(one, subject));
+      case "remote": {
+        const came = cameOf(await this.#remote(one, subject));
+        if (one.verb !== "start_child_run" || came !== "yes") return came;
+        return (await this.#hasChild(subject)) ? "yes" : "no";
+      }
       case "cli":
         return this.#cli(one, subject);
       case "mcp":
@@ -187,7 +190,9 @@ export class AccessStage {
     const runId = { own_agent: subject.run.id, run_agent: subject.other.id }[one.who as string];
     const { exit, stderr } = await type(this.scene, wordsFor(one, subject), this.#world(one.who, runId));
     // What asks in a run asks in its own, whatever it names.
-    if (exit === 0) return one.verb === "ask" && !(await this.#hasAsked(subject)) ? "no" : "yes";
+    if (exit === 0 && one.verb === "ask") return (await this.#hasAsked(subject)) ? "yes" : "no";
+    if (exit === 0 && one.verb === "start_child_run") return (await this.#hasChild(subject)) ? "yes" : "no";
+    if (exit === 0) return "yes";
     if (exit === 7 || exit === 5) return "no";
     if (exit === 6) return "closed";
     return /high risk/.test(stderr) ? "unconfirmed" : `unexpected ${exit}: ${stderr}`;
@@ -222,6 +227,11 @@ export class AccessStage {
 
   async #hasAsked({ run }: PreparedCase): Promise<boolean> {
     return (await this.scene.engine.findRun(run.id))?.pendingId !== undefined;
+  }
+
+  async #hasChild({ run }: PreparedCase): Promise<boolean> {
+    const { engine } = this.scene;
+    return (await engine.listRuns({ parentId: run.id, order: "newest", limit: 1 })).length > 0;
   }
 
   /** Answers in the form of an MCP client, which says nothing of a reply that does not count. */

@@ -40,7 +40,7 @@ export function newRun(input: RunInput, at: DecisionContext, options: { implicit
     sources: sourcesOf(input.measured ?? [], at.by),
     priority: input.priority ?? 2,
     size: input.size,
-    parentId: input.parentId,
+    parentId: input.parentId ?? at.by.runId, // what an agent starts is part of its run
     workflow: input.workflow,
     waitedForBy: input.waitedForBy,
     giveBack: input.callback ? "callback" : (input.giveBack ?? "poll"),

@@ -37,8 +37,7 @@ export class Runs implements RunEngine {
 
   async createRun(input: RunInput, by: Actor): Promise<Run> {
     const at = this.#decider.at(by);
-    const parentId = input.parentId ?? by.runId; // what an agent starts is part of its run
-    const run = newRun({ ...input, parentId }, at, { implicit: false });
+    const run = newRun(input, at, { implicit: false });
     const committed = await this.#decider.commit(queueRun(run, at));
     if (committed.ok) return { ...run, version: 1, number: committed.numbers.get(run.id) ?? 0 };
     throw new Refusal(
