@@ -3,7 +3,6 @@ import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
 import { type Actor, agentActor, elicitationChannel, onBehalfOf } from "../core/people/actor.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
-import type { Refusal } from "../core/refusal.ts";
 
 const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };
 
@@ -81,30 +80,6 @@ test("a late reply changes nothing and is written down", async () => {
   const chain = await scene.engine.readChain(run.id);
   expect(chain.at(-1)?.event).toMatchObject({ type: "question.late_reply", by: ADA });
   expect((await scene.engine.verify()).problems).toEqual([]);
-});
-
-test("a correction is offered to those who may make one", async () => {
-  const scene = new Scene();
-  const hintFor = async (by: Actor, raw: Record<string, unknown> = {}) => {
-    const { question } = await scene.ask(raw);
-    await scene.engine.answer(question.id, said("1", { confirmed: true }), ADA);
-    const late = by.scope === "agent" ? scene.engine.cancel(question.id, {}, by) : scene.engine.claim(question.id, by);
-    return late.then(
-      () => "",
-      (refusal: Refusal) => refusal.hint,
-    );
-  };
-  const link: Actor = { ...ADA, channel: "link", strength: "bearer" };
-  const named = { approvals: { need: 1, from: ["ada"], veto: false } };
-  const high = { risk: "high" };
-  const amend: unknown = expect.stringMatching(/^To send a correction: askd amend q-/);
-  const show: unknown = expect.stringMatching(/^See it with: askd show q-/);
-  expect([await hintFor(ADA), await hintFor(ADA, named), await hintFor(ADA, high)]).toEqual([amend, amend, amend]);
-  const others = [hintFor(AGENT), hintFor(LENA, named), hintFor({ ...LENA, strength: "bearer" }, high)];
-  expect(await Promise.all(others)).toEqual([show, show, show]);
-  await expect(scene.engine.claim((await scene.ask()).question.id, link)).rejects.toMatchObject({
-    hint: "Sign in to do that",
-  });
 });
 
 test("an agent can never answer, extend, undo or force", async () => {

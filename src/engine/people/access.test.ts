@@ -196,6 +196,13 @@ describe("the hint of a refusal", () => {
     const voted = (await scene.ask({ approvals: { need: 2, from: ["ada", "lena"] } })).question.id;
     for (const by of [ADA, LENA]) await engine.answer(voted, said("1"), by);
     expect(await hintFor(voted, ADA)).not.toContain("askd amend");
+    const high = (await scene.ask({ risk: "high" })).question.id;
+    await engine.answer(high, said("1", { confirmed: true }), ADA);
+    const claim = (by: Actor) => engine.claim(high, by).catch(({ hint }: Refusal) => hint);
+    expect(await claim(LENA)).toContain("askd amend");
+    expect(await claim({ ...LENA, strength: "bearer" })).toContain("askd show");
+    const late = await engine.cancel(open as QuestionId, {}, AGENT).catch(({ hint }: Refusal) => hint);
+    expect(late).toContain("askd show");
   });
 
   test("names a command where votes are missing after the deadline", async () => {
