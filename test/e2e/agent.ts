@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { type ProgramName, programFile } from "./install.ts";
 
 /** How an agent reaches our tools. */
@@ -21,6 +21,11 @@ export interface Start {
   argv: string[];
   env: Record<string, string>;
 }
+
+/** The built program. */
+export const ASKD = resolve("bin", "askd");
+/** The same as a line for a shell. */
+export const ASKD_LINE = `'${process.execPath}' '${ASKD}'`;
 
 /** What a person would type behind the program's name. */
 export const TYPED: Record<ProgramName, readonly string[]> = {
@@ -131,6 +136,22 @@ export function gemini(box: Box, door: Door, prompt: string, more: object = {}):
     argv: [programFile("gemini"), "-m", "gemini-2.5-pro", "--output-format", "stream-json", "-p", prompt],
     env: { GEMINI_API_KEY: "dummy-key", GOOGLE_GEMINI_BASE_URL: box.modelUrl, GEMINI_CLI_NO_RELAUNCH: "true" },
   };
+}
+
+/** Adds our hook to the settings of Gemini CLI. */
+export function addGeminiHook(box: Box, matcher = ".*ask_human"): void {
+  const file = join(box.home, ".gemini", "settings.json");
+  const hooks = [{ type: "command", command: `${ASKD_LINE} hook gemini --hold 1s`, timeout: 60_000 }];
+  const settings: object = JSON.parse(readFileSync(file, "utf8"));
+  write(file, JSON.stringify({ ...settings, hooks: { BeforeTool: [{ matcher, hooks }] } }));
+}
+
+/** Adds our hook to the settings of Codex. */
+export function addCodexHook(box: Box, matcher = "request_user_input"): void {
+  const command = JSON.stringify(`${ASKD_LINE} hook codex --hold 1s`);
+  const hook = ["[[hooks.PreToolUse.hooks]]", 'type = "command"', "timeout = 60", `command = ${command}`];
+  const lines = ["[[hooks.PreToolUse]]", `matcher = "${matcher}"`, ...hook];
+  appendFileSync(join(box.home, ".codex", "config.toml"), `${lines.join("\n")}\n`);
 }
 
 function opencode(box: Box, door: Door, prompt: string): Start {

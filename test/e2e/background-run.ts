@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Event } from "../../src/core/trail/event.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import { type Run, hasEnded } from "../../src/core/run/run.ts";
 import { ADA } from "../builders.ts";
 import { said } from "../scene.ts";
-import { AGENTS, TYPED, write } from "./agent.ts";
+import { AGENTS, ASKD, type Box, TYPED, write } from "./agent.ts";
 import { type ProgramName, programFile } from "./install.ts";
 import { type Stage, promptOf } from "./stage.ts";
 
@@ -22,6 +22,10 @@ export interface RunOptions {
   env?: Readonly<Record<string, string>>;
   /** Settings of OpenCode beside those that it needs to run here. */
   config?: object;
+  /** What is typed behind the prompt. */
+  flags?: readonly string[];
+  /** Adds to the configuration of the agent's user. */
+  configure?: (box: Box) => void;
 }
 
 /** A run of a real agent that a worker carries in the background. */
@@ -44,11 +48,26 @@ export class BackgroundRun {
       const file = join(box.home, ".config", "opencode", "opencode.json");
       write(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...more.config }));
     }
+    more.configure?.(box);
+    const command = [programFile(program, version), ...TYPED[program], promptOf(steps), ...(more.flags ?? [])];
+    return BackgroundRun.#queue(stage, { dir: box.dir, env: { ...env, ...more.env }, window, command });
+  }
+
+  /** The same for a script of the shell, which is no agent that askd knows. */
+  static async startScript(stage: Stage, script: string): Promise<BackgroundRun> {
+    const { box, env } = await stage.box(() => ({}));
+    const command = join(box.dir, "agent.sh");
+    writeFileSync(command, `#!/bin/sh\n${script}`, { mode: 0o755 });
+    return BackgroundRun.#queue(stage, { dir: box.dir, env, window: "1s", command: [command] });
+  }
+
+  static async #queue(
+    stage: Stage,
+    at: { dir: string; env: Record<string, string>; window: string; command: readonly string[] },
+  ): Promise<BackgroundRun> {
     await stage.work();
-    const command = [programFile(program, version), ...TYPED[program], promptOf(steps)];
-    const args = ["run", "--live-window", window, "--", ...command];
-    const number = Number(await stage.typeIn(box.dir, { ...env, ...more.env }, ...args));
-    return new BackgroundRun(stage, number, box.dir);
+    const args = ["run", "--live-window", at.window, "--", ...at.command];
+    return new BackgroundRun(stage, Number(await stage.typeIn(at.dir, at.env, ...args)), at.dir);
   }
 
   /** The run when its agent is gone and its question is kept. */
@@ -85,6 +104,17 @@ export class BackgroundRun {
     await (await this.#stage.engine()).answer(id, said(text, more), ADA);
   }
 
+  /** Stops the agent's own processes, so that it cannot end; returns what continues them. */
+  async freeze(name: string): Promise<() => void> {
+    const { id } = await this.#find();
+    const frozen = (await this.#stage.processesOf(id)).filter((each) => each.name === name && !isOurs(each.pid));
+    if (frozen.length === 0) throw new Error(`#${this.#number} has no process that is called ${name}`);
+    for (const { pid } of frozen) process.kill(pid, "SIGSTOP");
+    return () => {
+      for (const { pid } of frozen) process.kill(pid, "SIGCONT");
+    };
+  }
+
   async questions(): Promise<Question[]> {
     const { id: runId } = await this.#find();
     return (await this.#stage.engine()).listQuestions({ runId, order: "oldest", limit: 100 });
@@ -117,4 +147,9 @@ export class BackgroundRun {
       BOUND_MS,
     );
   }
+}
+
+/** Says whether a process is one of askd: its hooks, its tools and its bridges run beside the agent. */
+function isOurs(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(ASKD);
 }

@@ -11,11 +11,10 @@ import { openEngine } from "../../src/app.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
-import { AGENTS, type Box, type Door, type Start } from "./agent.ts";
+import { AGENTS, ASKD, type Box, type Door, type Start } from "./agent.ts";
 import type { ProgramName } from "./install.ts";
 import { type ModelRequest, findTold, readRequests } from "./journal.ts";
 
-const ASKD = resolve("bin", "askd");
 const MODEL = resolve("test", "agents", "model", "server.mjs");
 
 /** A process that was started, and how it ended. */
