@@ -54,6 +54,12 @@ describe("a record of", () => {
       "given",
     ],
     ["claude", "an error for the call", toClaude([result({ is_error: true })]), "absent"],
+    [
+      "claude",
+      "a refusal of our hook",
+      toClaude([result({ is_error: true, content: `Recorded as ${ANSWER}.` })]),
+      "given",
+    ],
     ["claude", "the result of another call", toClaude([result({ tool_use_id: "toolu_12" })]), "absent"],
     [
       "claude",
@@ -104,9 +110,9 @@ describe("a record of", () => {
     ],
     [
       "gemini",
-      "an error with the answer",
+      "a refusal with the answer, as our hook says it",
       { type: "user", content: [{ functionResponse: { response: { error: ANSWER } } }] },
-      "absent",
+      "given",
     ],
     ["gemini", "the model's own words", { type: "gemini", content: ANSWER }, "absent"],
   ])("%s that holds %s", async (name, _, line, witnessed) => {
@@ -157,8 +163,14 @@ test.each<[string, object, object, Witnessed]>([
   [
     "a call that failed",
     { role: "assistant" },
-    { type: "tool", callID: CALL, state: { status: "error", error: ANSWER } },
+    { type: "tool", callID: CALL, state: { status: "error", error: "exit 1" } },
     "absent",
+  ],
+  [
+    "a refusal with the answer",
+    { role: "assistant" },
+    { type: "tool", callID: CALL, state: { status: "error", error: ANSWER } },
+    "given",
   ],
 ])("a database of opencode that holds %s", async (_, message, part, witnessed) => {
   mkdirSync(join(home, "opencode"));

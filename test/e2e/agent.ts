@@ -35,6 +35,22 @@ export const TYPED: Record<ProgramName, readonly string[]> = {
   opencode: ["run"],
 };
 
+/** What a person types behind the program to go on in a session, without a terminal. */
+export const RESUMED: Record<ProgramName, (argv: string[], session: readonly string[]) => string[]> = {
+  claude: (argv, session) => [...argv, "--allowedTools", "mcp__askd__check_answer", ...session],
+  // `codex exec [options] prompt` becomes `codex exec resume [options] session prompt`.
+  codex: ([file = "", , ...rest], [, session = ""]) => [
+    file,
+    "exec",
+    "resume",
+    ...rest.slice(0, -1),
+    session,
+    ...rest.slice(-1),
+  ],
+  gemini: (argv, session) => [...argv, ...session],
+  opencode: (argv, session) => [...argv.slice(0, -1), ...session, ...argv.slice(-1)],
+};
+
 /** Writes the configuration that a person would write, and returns how the agent is started with a prompt. */
 export const AGENTS: Record<ProgramName, (box: Box, door: Door, prompt: string) => Start> = {
   claude,
@@ -138,17 +154,23 @@ export function gemini(box: Box, door: Door, prompt: string, more: object = {}):
   };
 }
 
+/** Adds our hook to the settings of Claude Code. */
+export function addClaudeHook(box: Box, matcher: string): void {
+  const hooks = [{ type: "command", command: `${ASKD_LINE} hook claude`, timeout: 600 }];
+  write(join(box.home, ".claude", "settings.json"), JSON.stringify({ hooks: { PreToolUse: [{ matcher, hooks }] } }));
+}
+
 /** Adds our hook to the settings of Gemini CLI. */
 export function addGeminiHook(box: Box, matcher = ".*ask_human"): void {
   const file = join(box.home, ".gemini", "settings.json");
-  const hooks = [{ type: "command", command: `${ASKD_LINE} hook gemini --hold 1s`, timeout: 60_000 }];
+  const hooks = [{ type: "command", command: `${ASKD_LINE} hook gemini`, timeout: 60_000 }];
   const settings: object = JSON.parse(readFileSync(file, "utf8"));
   write(file, JSON.stringify({ ...settings, hooks: { BeforeTool: [{ matcher, hooks }] } }));
 }
 
 /** Adds our hook to the settings of Codex. */
 export function addCodexHook(box: Box, matcher = "request_user_input"): void {
-  const command = JSON.stringify(`${ASKD_LINE} hook codex --hold 1s`);
+  const command = JSON.stringify(`${ASKD_LINE} hook codex`);
   const hook = ["[[hooks.PreToolUse.hooks]]", 'type = "command"', "timeout = 60", `command = ${command}`];
   const lines = ["[[hooks.PreToolUse]]", `matcher = "${matcher}"`, ...hook];
   appendFileSync(join(box.home, ".codex", "config.toml"), `${lines.join("\n")}\n`);

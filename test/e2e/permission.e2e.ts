@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { addClaudeHook, addCodexHook, addGeminiHook } from "./agent.ts";
 import { BackgroundRun, type RunOptions } from "./background-run.ts";
 import { onStage, untilTold } from "./stage.ts";
 
@@ -19,6 +20,24 @@ const DOORS: Record<string, Omit<RunOptions, "steps" | "window"> & { use: object
   "claude, by its permission prompt": {
     program: "claude",
     use: { call: "Bash", input: { command: COMMAND, description: "leaves a line" } },
+  },
+  "claude, by a hook of its user": {
+    program: "claude",
+    configure: (box) => addClaudeHook(box, "Bash"),
+    flags: ["--allowedTools", "Bash"],
+    use: { call: "Bash", input: { command: COMMAND, description: "leaves a line" } },
+  },
+  "gemini, by a hook of its user": {
+    program: "gemini",
+    configure: (box) => addGeminiHook(box, "run_shell_command"),
+    flags: ["--yolo"],
+    use: { call: "run_shell_command", input: { command: COMMAND, description: "leaves a line" } },
+  },
+  "codex, by a hook of its user": {
+    program: "codex",
+    configure: (box) => addCodexHook(box, "Bash"),
+    flags: ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"],
+    use: { call: "exec_command", input: { cmd: COMMAND } },
   },
   "codex, by its app-server": {
     program: "codex",

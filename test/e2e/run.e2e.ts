@@ -91,6 +91,14 @@ describe("Claude Code", () => {
     expect(stage.results()).toEqual([expect.stringMatching(/"Which cache should I use\?"="Redis"/)]);
   });
 
+  test("is told once that its own question was withdrawn, with the words of the person", async () => {
+    const number = await run("claude", [native(CACHE), FINAL]);
+    await until(number, "awaiting_input");
+    await stage.type("cancel", (await stage.waiting()).id, "--resume", "take-the-cheaper-one");
+    const { epoch } = await until(number, "completed");
+    expect({ starts: epoch, told: stage.timesTold("take-the-cheaper-one") }).toEqual({ starts: 2, told: 1 });
+  });
+
   test("asks twice in one run, by its own tool and by ours", async () => {
     const number = await run("claude", [native(CACHE), ours("TTL or LRU?"), STOP, FINAL]);
     await until(number, "awaiting_input");

@@ -131,6 +131,30 @@ test.concurrent.for(Object.entries(CASES))(
     }),
 );
 
+/** Markers are parked as they are asked. */
+const LIVE = Object.entries(CASES).filter(([name]) => !name.includes("marker"));
+
+test.concurrent.for(LIVE)(
+  "a question that is answered while its agent waits is told once, in the same start: %s",
+  ([, live]) =>
+    onStage(async (stage) => {
+      const { ask, first, via, frozen: _frozen, ...options } = live;
+      const [question = {}] = ask(join(stage.root, "gate"));
+      const asked = first ?? { ...question, ...("input" in question && { input: withoutTimeout(question.input) }) };
+      const steps = [untilTold("answer-one", asked), { say: "Done." }];
+      const run = await BackgroundRun.start(stage, { ...options, window: "40s", steps });
+      const waiting = await run.asked(1);
+      expect(waiting.via).toBe(via ?? waiting.via);
+      await run.answer(waiting, "answer-one");
+      const { epoch } = await run.completed();
+      expect({ told: stage.timesTold("answer-one"), starts: epoch }).toEqual({ told: 1, starts: 1 });
+    }),
+);
+
+function withoutTimeout(input: unknown): object {
+  return { ...(input as object), timeout_seconds: undefined };
+}
+
 /** What the script says it was told by its answer file, and what it was told as something that it may know. */
 function toldTo(run: BackgroundRun): string[] {
   const file = join(run.dir, "told.txt");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENTS, type Box, type Door, type Start } from "./agent.ts";
+import { AGENTS, type Box, type Door, RESUMED, type Start } from "./agent.ts";
 import { PROGRAMS, type ProgramName } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
 
@@ -18,22 +18,6 @@ function type(...args: string[]): Promise<string> {
   const own = { PATH: process.env["PATH"] ?? "", HOME: join(stage.root, "home"), ASKD_HOME: stage.askdHome };
   return stage.typeIn(stage.root, { ...own, ASKD_NO_SERVICE: "1" }, ...args);
 }
-
-/** What a person types behind the program to go on in a session, without a terminal. */
-const RESUMED: Record<ProgramName, (argv: string[], session: readonly string[]) => string[]> = {
-  claude: (argv, session) => [...argv, "--allowedTools", "mcp__askd__check_answer", ...session],
-  // `codex exec [options] prompt` becomes `codex exec resume [options] session prompt`.
-  codex: ([file = "", , ...rest], [, session = ""]) => [
-    file,
-    "exec",
-    "resume",
-    ...rest.slice(0, -1),
-    session,
-    ...rest.slice(-1),
-  ],
-  gemini: (argv, session) => [...argv, ...session],
-  opencode: (argv, session) => [...argv.slice(0, -1), ...session, ...argv.slice(-1)],
-};
 
 describe.each(Object.keys(PROGRAMS) as ProgramName[])("a session of %s that a person started", (program) => {
   test.each(["stdio", "http"] as const)(

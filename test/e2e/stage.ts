@@ -163,12 +163,12 @@ export class Stage {
   }
 
   /** Our MCP server as a person would configure it. */
-  stdio(): Door {
+  stdio(): Extract<Door, { kind: "stdio" }> {
     return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.askdHome } };
   }
 
   /** Our MCP server over HTTP, with a token for an agent. */
-  async http(): Promise<Door> {
+  async http(): Promise<Extract<Door, { kind: "http" }>> {
     const { port } = await this.serve();
     return { kind: "http", url: `http://127.0.0.1:${port}/mcp`, token: await this.agentToken() };
   }

@@ -298,7 +298,7 @@ function isShown(line: Json, answerId: string, call: string | undefined): boolea
   if ((textAt(line, "message", "content") ?? "").includes(answerId)) return true;
   return listAt(line, "message", "content").some((block) => {
     if (block["type"] !== "tool_result") return (textAt(block, "text") ?? "").includes(answerId);
-    if (block["is_error"] === true) return false;
-    return (callId !== undefined && block["tool_use_id"] === callId) || wordsAt(block, "content").includes(answerId);
+    const isResult = block["is_error"] !== true && callId !== undefined && block["tool_use_id"] === callId;
+    return isResult || wordsAt(block, "content").includes(answerId);
   });
 }

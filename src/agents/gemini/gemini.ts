@@ -207,7 +207,8 @@ function isShown(line: Json, answerId: string): boolean {
   return messages.some((message) => {
     if (message["type"] !== "user") return false;
     const parts = listAt(message, "content");
-    const responses = parts.map((part) => valueAt(part, "functionResponse", "response", "output"));
+    // A hook answers by refusing the call, which is an error.
+    const responses = parts.map((part) => valueAt(part, "functionResponse", "response"));
     return wordsAt(message, "content").includes(answerId) || (JSON.stringify(responses) ?? "").includes(answerId);
   });
 }

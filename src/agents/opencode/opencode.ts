@@ -201,6 +201,7 @@ function searchDatabase({ session, answerId, callId }: Evidence, file: string): 
 
 function isShown(message: Json | undefined, part: Json | undefined, answerId: string, callId?: string): boolean {
   if (textAt(message, "role") === "user") return (textAt(part, "text") ?? "").includes(answerId);
-  if (textAt(part, "type") !== "tool" || textAt(part, "state", "status") !== "completed") return false;
-  return textAt(part, "callID") === callId || (textAt(part, "state", "output") ?? "").includes(answerId);
+  if (textAt(part, "type") !== "tool") return false;
+  const isResult = textAt(part, "state", "status") === "completed" && textAt(part, "callID") === callId;
+  return isResult || ["output", "error"].some((field) => textAt(part, "state", field)?.includes(answerId));
 }

@@ -95,6 +95,32 @@ test("an answer that was corrected while its command was starting is given with 
   expect(run.status).toBe("resuming");
 });
 
+test.each([
+  ["a call that is over has used it", false, "given", "completed"],
+  ["a call that was put off comes again for it", true, "handing", "resuming"],
+])("an approval that a hook gave to a call: %s", async (_, isPutOff, handover, status) => {
+  // The result of such a call names no answer, and of one that failed nobody sees that it is its result.
+  const agent: Agent = {
+    ...command,
+    program: "claude",
+    witness: () => Promise.resolve("absent"),
+    isPutOff: () => Promise.resolve(isPutOff),
+    read: (line) => [{ kind: "session", session: line }],
+  };
+  const { files, scene, follow } = await aTakenRun(agent);
+  const { engine } = scene;
+  const tool = { name: "Bash", input: { command: "make" } };
+  const raw = { kind: "approval", key: "s1:call", tool };
+  const { question } = await engine.ask(scene.input(raw, { via: "hook" }), AGENT, { runId: files.runId, epoch: 1 });
+  await engine.answer(question.id, said("allow"), ADA);
+  await engine.handOver(question.id, 1);
+  await files.start("echo s1");
+  await follow(1);
+  const read = await engine.read(question.id);
+  expect(read.question).toMatchObject({ handover: { state: handover } });
+  expect(read.run.status).toBe(status);
+});
+
 test("who slept while another worker took over changes nothing when the agent is gone", async () => {
   const carried = await aCarriedRun();
   await carried.files.start("exit 0");

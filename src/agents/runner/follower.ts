@@ -321,11 +321,22 @@ export class Follower {
     const { runId, work, launch, agent, engine } = this.#deps;
     const run = await work.store.findRun(runId);
     for (const evident of run ? await listHandoverEvidence(work.store, run) : []) {
-      const said = run && (isApprovalSpent(evident.question) ? "given" : await askWitness(agent, run, launch, evident));
+      const isUsed = isApprovalSpent(evident.question) || (await this.#isUsed(evident));
+      const said = run && (isUsed ? "given" : await askWitness(agent, run, launch, evident));
       if (said === "given" || (said === "unknown" && this.#hasTaken(how, evident))) {
         await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
       }
     }
+  }
+
+  /** Says whether a call has used the approval that our hook gave it. A call that was put off comes again. */
+  async #isUsed({ question, callId }: HandoverEvidence): Promise<boolean> {
+    const { agent, by, launch } = this.#deps;
+    if (question.kind !== "approval") return false;
+    if (!handoversOf(question).some((handover) => isHandedInEpoch(handover, by.epoch, "call"))) return false;
+    const { session } = this.#output;
+    if (session === undefined || callId === undefined) return true;
+    return (await agent.isPutOff?.({ session, dir: launch.dir, env: launch.env, callId })) !== true;
   }
 
   /**

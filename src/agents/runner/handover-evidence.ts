@@ -63,10 +63,10 @@ function wasPrinted(question: Question): boolean {
   return handoversOf(question).some((handover) => handover.state === "given" && PRINTED.has(handover.witness));
 }
 
-/** Says whether an agent event proves that the model received this. */
+/** Says whether an agent event proves that the model received this. A refusal of ours is an error that names it. */
 export function isShownBy(event: AgentEvent, { ids, callId }: HandoverEvidence): boolean {
-  if (event.kind !== "shown" || event.isError) return false;
-  return event.callId === callId || ids.some((id) => event.text.includes(id));
+  if (event.kind !== "shown") return false;
+  return (!event.isError && event.callId === callId) || ids.some((id) => event.text.includes(id));
 }
 
 /** Asks the agent's own transcript whether it shows this. */

@@ -5,7 +5,7 @@ import type { ToolUse } from "../question/tool-use.ts";
 import { type DoorDefaults, describeIssue } from "../question/ask-input.ts";
 import type { QuestionSnapshot } from "../changes.ts";
 import { WORDS_CHARS, oneVisibleLine, quoteLine, quoteName, quoteWords } from "../text/foreign-text.ts";
-import { cancelledMessage, parkedMessage, timeoutMessage } from "../run/agent-message.ts";
+import { cancelledMessage, parkedMessage, recorded, timeoutMessage } from "../run/agent-message.ts";
 import { DAY_MS } from "../instant.ts";
 import { itemText } from "../answer/match.ts";
 import { type Answer, type Question, findAnswer } from "../question/question.ts";
@@ -136,8 +136,9 @@ const LOOK_AGAIN = "do the same again in a later turn";
 /** The reply to the agent for a closed question. */
 export function replyTo(call: HookCall, read: QuestionSnapshot): HookReply {
   const { question } = read;
+  const deny = (why: string): HookReply => ({ do: "deny", why: `${why} ${recorded(question)}` });
   if (call.is === "approval" && findAnswer(question))
-    return isToolAllowed(read, call) ? { do: "give", read } : { do: "deny", why: sayDenied(read) };
+    return isToolAllowed(read, call) ? { do: "give", read } : deny(sayDenied(read));
   switch (question.status) {
     case "pending":
       throw new Error(`${question.id} is still open`);
@@ -146,9 +147,9 @@ export function replyTo(call: HookCall, read: QuestionSnapshot): HookReply {
     case "timeout":
       if (findAnswer(question) || (question.policy === "proceed" && question.kind === "question"))
         return { do: "give", read };
-      return { do: "deny", why: timeoutMessage(question) };
+      return deny(timeoutMessage(question));
     case "cancelled":
-      return { do: "deny", why: cancelledMessage(question) };
+      return deny(cancelledMessage(question));
     default:
       return unreachable(question);
   }

@@ -179,7 +179,8 @@ function withdrawnSentence(question: Extract<Question, { status: "cancelled" }>)
   return `Question ${id} was ${how}${why}.`;
 }
 
-function recorded(question: Question) {
+/** The sentence by which the agent's transcript shows that it has the outcome. */
+export function recorded(question: Question): string {
   return `Recorded as ${outcomeName(question)}.`;
 }
 

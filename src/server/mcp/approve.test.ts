@@ -101,7 +101,9 @@ test("a no is a no, with its reason", async () => {
   await scene.answer(id, "deny");
   expect(JSON.parse((await calling).text)).toEqual({
     behavior: "deny",
-    message: `Not allowed by ada (${id}). Do not try the same again.`,
+    message: expect.stringMatching(
+      new RegExp(`^Not allowed by ada \\(${id}\\)\\. Do not try the same again\\. Recorded as a_\\w+\\.$`),
+    ),
   });
 });
 
