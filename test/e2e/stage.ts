@@ -168,16 +168,20 @@ export class Stage {
   }
 
   /** Our MCP server over HTTP, with a token for an agent. */
-  async http(): Promise<Extract<Door, { kind: "http" }>> {
-    const { port } = await this.serve();
+  async http(env: Record<string, string> = {}): Promise<Extract<Door, { kind: "http" }>> {
+    const { port } = await this.serve(undefined, 0, env);
     return { kind: "http", url: `http://127.0.0.1:${port}/mcp`, token: await this.agentToken() };
   }
 
   /** Starts our server, on any port unless one is given; it may also be called by that name. */
-  async serve(name?: string, at = 0): Promise<{ port: number; kill(): Promise<unknown> }> {
+  async serve(
+    name?: string,
+    at = 0,
+    env: Record<string, string> = {},
+  ): Promise<{ port: number; kill(): Promise<unknown> }> {
     const more = name === undefined ? [] : ["--name", name];
     const child = spawn(process.execPath, [ASKD, "serve", "--port", String(at), "--quiet", ...more], {
-      env: { PATH: process.env["PATH"], ASKD_HOME: this.askdHome },
+      env: { PATH: process.env["PATH"], ASKD_HOME: this.askdHome, ...env },
       stdio: ["ignore", "pipe", "ignore"],
     });
     const kill = () => endOf(child, { kill: true });

@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../../test/builders.ts";
-import { type RunScene, aRunScene } from "../../../test/run-dir.ts";
+import { type RunScene, aRunScene, until } from "../../../test/run-dir.ts";
 import { SCRIPT, Scene, said } from "../../../test/scene.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { claimRun } from "../../core/run/run-ownership.ts";
 
 import { type QuestionId, idsFrom } from "../../core/id.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import { Decider } from "../../engine/decide.ts";
 import type { Agent } from "../agent.ts";
@@ -94,6 +97,41 @@ test("an answer that was corrected while its command was starting is given with 
   expect(question).toMatchObject({ handover: { state: "given" }, amendments: [{ handover: { state: "owed" } }] });
   expect(run.status).toBe("resuming");
 });
+
+test("the first words of an agent show that it has read an answer, and not that it has used a permission", async () => {
+  const agent: Agent = {
+    ...command,
+    program: "claude",
+    witness: () => Promise.resolve("given"),
+    read: (line) => [
+      { kind: "session", session: "s1" },
+      { kind: "text", text: line, isPiece: false },
+    ],
+  };
+  const { files, scene, take, follow } = await aTakenRun(agent);
+  const { engine } = scene;
+  const asks = [{ kind: "approval", tool: { name: "Bash", input: { command: "make" } } }, {}];
+  const asked: QuestionId[] = [];
+  for (const raw of asks) {
+    const { question } = await engine.ask(scene.input(raw), AGENT, { runId: files.runId, epoch: 1 });
+    await engine.answer(question.id, said(raw.kind ? "allow" : "Redis"), ADA);
+    asked.push(question.id);
+  }
+  await files.start("exit 0");
+  await follow(1);
+  await take();
+  await files.start(`echo hello; while [ ! -e '${files.dir}/gate' ]; do sleep 0.05; done`, { epoch: 2 });
+  const followed = follow(2);
+  const stateOfAsked = async (nth: number) => (await engine.read(asked[nth]!)).question;
+  await until("the answer is given", async () => isGivenNow(await stateOfAsked(1)));
+  expect(await stateOfAsked(0)).toMatchObject({ handover: { state: "handing", by: "start" } });
+  writeFileSync(join(files.dir, "gate"), "");
+  await followed;
+});
+
+function isGivenNow(question: Question): boolean {
+  return !isPending(question) && question.handover.state === "given";
+}
 
 test.each([
   ["a call that is over has used it", false, "given", "completed"],

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -94,6 +94,32 @@ test("a command that is started again after it failed gets the correction, and w
   );
   expect(told(2)).toMatch(/Answered before[^]*Question \(q_\w+\):[^]*\nRedis\n[^]*Answered by ada/);
   expect(told(2).split("Valkey after all")).toHaveLength(2);
+});
+
+test("a run whose launch record is gone fails and says so, and gets its answer once the record is back", async () => {
+  const at = await aQueuedRun({}, FORGETFUL);
+  const isNow = (status: string) => async () => {
+    const run = await at.engine.findRun(at.id);
+    return run?.status === status && run.worker === undefined ? run : undefined;
+  };
+  await at.engine.doDue();
+  const parked = await until("it has asked", isNow("awaiting_input"));
+  const record = join(await makeRunDir(at.dir, at.id), "env.json");
+  renameSync(record, `${record}.away`);
+  await at.engine.answer(parked.pendingId!, said("Redis"), ADA);
+  await at.engine.doDue();
+  expect(await until("it has failed", isNow("failed"))).toMatchObject({ reason: "launch_lost", epoch: 1 });
+  expect((await at.engine.read(parked.pendingId!)).question).toMatchObject({
+    status: "answered",
+    handover: { state: "void", reason: "launch_lost" },
+  });
+  renameSync(`${record}.away`, record);
+  await at.engine.resumeRun(at.id, ADA);
+  await at.engine.doDue();
+  await until("it was started again", async () => (await at.engine.findRun(at.id))?.epoch === 2);
+  await until("it was told", () => existsSync(join(at.dir, "told.1")));
+  await until("it has ended", async () => (await at.engine.findRun(at.id))?.worker === undefined);
+  expect(readFileSync(join(at.dir, "told.1"), "utf8")).toMatch(/\nRedis\n/);
 });
 
 const shortage = (): Error => Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });

@@ -33,6 +33,22 @@ test("an answer comes with the question, who gave it, through what and when, and
   );
 });
 
+test("an approval says which call was allowed, and that a used one is used", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const input = scene.input({ kind: "approval", tool: { name: "Bash", input: { command: "make deploy" } } });
+  const { question } = await scene.engine.ask(input, AGENT, { runId: run.id });
+  const read = await scene.engine.answer(question.id, said("allow"), ADA);
+  const told = answerMessage({ delimiter: "%%", reads: [read] });
+  expect(told).toMatch(/What it was about:\n<%%>\n[^]*make deploy[^]*<\/%%>/);
+  expect(told).toContain("This holds once, for exactly this: make the same call again now.");
+  await scene.engine.handOver(question.id, run.epoch);
+  const used = await scene.engine.given(question.id, "call", run.epoch);
+  const known = answerMessage({ delimiter: "%%", reads: [used] });
+  expect(known).toContain("This held once, for exactly this, and it was used.");
+  expect(known).not.toContain("make the same call again");
+});
+
 test("leaving the choice and asking back are said in their own words", async () => {
   const decided = answerMessage({ delimiter: "%%", reads: [await answeredWith("", { outcome: "decide" })] });
   expect(decided).toContain("A person leaves the choice to you.");

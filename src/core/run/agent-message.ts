@@ -19,7 +19,7 @@ import {
 } from "../question/question.ts";
 import { findTally } from "../answer/vote.ts";
 import { findChangedCommand, isAllowing } from "../question/approval.ts";
-import { ALLOW } from "../question/run-permission.ts";
+import { ALLOW, ALLOW_CHANGED } from "../question/run-permission.ts";
 
 /** The questions a message to an agent is about. */
 export interface AgentMessageInput {
@@ -191,7 +191,8 @@ function answeredMessage(read: QuestionSnapshot, answer: Answer, delimiter: stri
     lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quoteBlock(answer.note, delimiter)}`);
   lines.push(answeredBy(read.question, answer));
   // Only for a tool does askd know which option allows it; other approvals explain their options themselves.
-  if (read.question.fingerprint !== undefined && answer.outcome === "answer") lines.push(afterApproval(answer));
+  if (read.question.fingerprint !== undefined && answer.outcome === "answer")
+    lines.push(afterApproval(read.question, answer));
   if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
   if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
   return lines.join("\n");
@@ -203,11 +204,12 @@ function aboutApproval({ question, content }: QuestionSnapshot, delimiter: strin
   return [`What it was about:\n${quoteBlock(content.context, delimiter)}`];
 }
 
-function afterApproval(answer: Answer) {
+function afterApproval(question: Question, answer: Answer) {
   if (!isAllowing(answer)) return "Do not try the same again; find another way or say what is missing.";
+  const isLasting = Object.values(answer.items).some(({ values }) => ![ALLOW, ALLOW_CHANGED].includes(values.join()));
+  if (!isLasting && !isOutcomeOpen(question)) return "This held once, for exactly this, and it was used.";
   if (findChangedCommand(answer) !== undefined)
     return "This holds once: make the same call again now. It runs the changed command in place of yours.";
-  const isLasting = Object.values(answer.items).some(({ values }) => values.join() !== ALLOW);
   return isLasting
     ? "This holds for the rest of this run: make the same call again now."
     : "This holds once, for exactly this: make the same call again now.";
