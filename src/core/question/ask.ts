@@ -21,7 +21,7 @@ import { Refusal } from "../refusal.ts";
 import type { Rules } from "../rules.ts";
 import { findRoute } from "../channel/route.ts";
 import { settleRisk } from "./risk.ts";
-import { type Run, hasEnded, isForeignSession } from "../run/run.ts";
+import { type Run, hasEnded } from "../run/run.ts";
 
 /** The rows an ask reads: its run, and the run's open questions. */
 export interface AskSnapshot {
@@ -198,7 +198,7 @@ function requireWithinLimits(run: Run, at: DecisionContext) {
  * leftovers of an agent that askd started.
  */
 function mayReopen(run: Run, epoch: number | undefined, input: AskInput) {
-  if (run.status === "cancelled" || (run.status === "skipped" && !isForeignSession(run))) return false;
+  if (run.status === "cancelled" || run.status === "skipped") return false;
   if (run.implicit) return true;
   return epoch === undefined && run.session !== undefined && (input.via === "mcp" || input.via === "hook");
 }
