@@ -5,20 +5,19 @@ import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
  * next, in the order of the lines that first name them. Questions of one import have one line.
  */
 export class QuestionOrder {
-  readonly #places: number[] = [];
-  readonly #lines: number[] = [];
+  /** The line that first names the question with each number: one number for each question, however many there are. */
+  readonly #lineAt: number[] = [];
+  #count = 0;
 
   note(place: number, line: number): void {
-    this.#places.push(place);
-    this.#lines.push(line);
+    this.#lineAt[place] = line;
+    this.#count += 1;
   }
 
   findFlaws(): TrailMismatch[] {
-    const lineAt = new Map<number, number>();
-    this.#places.forEach((place, index) => lineAt.set(place, this.#lines[index] ?? 0));
     let line = 0;
-    for (let place = 1; place <= this.#places.length; place += 1) {
-      const next = lineAt.get(place);
+    for (let place = 1; place <= this.#count; place += 1) {
+      const next = this.#lineAt[place];
       if (next === undefined || next < line) return [{ is: "row_changed", row: `number ${place} of the questions` }];
       line = next;
     }
