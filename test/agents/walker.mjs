@@ -24,7 +24,7 @@ for (let question = nextQuestion(); question; question = nextQuestion()) await a
 const isAgain = before.some(({ is }) => is === "done");
 note({ is: "done" });
 const end = typeof plan.end === "string" && isAgain ? 0 : plan.end; // whoever died at its end once comes to it now
-await leave(end === "SIGTERM" && plan.isDeaf ? "SIGKILL" : end); // nobody stops an agent that has asked all
+await leaveForSure(end); // nobody stops an agent that has asked all
 
 /** The follow-up of a question that a person asked back about, else the next one of the plan. */
 function nextQuestion() {
@@ -58,7 +58,8 @@ async function ask(question) {
   if (question.isPushy) await push(question);
   if (question.isSly) await answerItself(question);
   await sleep(question.lingerMs);
-  await leave(question.leave);
+  // Nor one that asked without waiting: it may go on with something else.
+  await (question.door === "ask" ? leaveForSure : leave)(question.leave);
 }
 
 function marker({ tag, ask: asked }) {
@@ -150,6 +151,11 @@ async function leave(how) {
   if (typeof how === "string") await sleep(LONG_MS); // who is deaf is stopped
   note({ is: "end", code: how });
   process.exit(how);
+}
+
+/** Leaves also if it hears no signal that can be ignored. */
+function leaveForSure(how) {
+  return leave(how === "SIGTERM" && plan.isDeaf ? "SIGKILL" : how);
 }
 
 function readAnswerFile() {
