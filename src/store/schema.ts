@@ -56,19 +56,6 @@ export function compareVersion(found: SchemaVersion | undefined, known: number):
   return found.schema < known ? "older" : "current";
 }
 
-/** How a difference names the version in `writable_by`. */
-export const LOWEST_WRITER = "the lowest version that may write";
-
-/** Compares the version that a store says it has with the one that our migrations leave behind. */
-export function findVersionDifferences(
-  found: SchemaVersion | undefined,
-  migrations: readonly Migration[],
-): SchemaDifference[] {
-  const { schema, writableBy } = planMigration(undefined, migrations);
-  if (found?.schema !== schema) return [{ what: `version ${found?.schema ?? 0}`, how: "changed" }];
-  return found.writable_by === writableBy ? [] : [{ what: LOWEST_WRITER, how: "changed" }];
-}
-
 /** Compares the parts of a schema, each by its name, with those that our migrations make. */
 export function compareSchemas(
   found: ReadonlyMap<string, string>,

@@ -120,8 +120,6 @@ const IN_FILES: Case[] = [
     "schema_differs",
     "mended",
   ],
-  ["a lower version that may write", "update meta set writable_by = 1", "schema_differs", "mended"],
-  ["a version of another program", "pragma user_version = 7", "schema_differs", "mended"],
   ["no words of questions", "drop table question_word", "schema_differs", "mended"],
   ["no words of answers", "drop table answered_word", "schema_differs", "mended"],
   [
@@ -175,8 +173,6 @@ const IN_DATABASES: Case[] = [
   ["a pending question", bad("question", "status = 'pending'"), "row_unreadable", "mended"],
   ["no version", "delete from meta", "schema_lost", "mended"],
   ["no index of states", "drop index run_status", "schema_differs", "mended"],
-  ["a lower version that may write", "update meta set writable_by = 1", "schema_differs", "mended"],
-  ["two versions", "insert into meta values (0, 0)", "schema_differs", "mended"],
   ["no words", "drop table question_word, answered_word, word_mark", "schema_differs", "mended"],
 ];
 

@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { STORE_CHAIN } from "../../core/id.ts";
-import { LOWEST_WRITER, type SchemaDifference, compareSchemas } from "../schema.ts";
+import { type SchemaDifference, compareSchemas } from "../schema.ts";
 import { connectClient, explainPostgresError } from "./connect.ts";
 import { LOCK, readExpectedSchema, readParts } from "./migrate.ts";
 import { inTransaction } from "./pool.ts";
@@ -24,7 +24,6 @@ export async function findMissingRows(client: ClientBase): Promise<string[]> {
 export function isMendable({ what, how }: SchemaDifference): boolean {
   if (what.startsWith("index ")) return how !== "added" || !what.endsWith("_pkey");
   if (what.startsWith("trigger ") && how === "added") return true;
-  if (what === LOWEST_WRITER) return true;
   return WORD_TABLES.some((name) => what === `table ${name}` && how === "missing");
 }
 
@@ -49,9 +48,10 @@ export async function mendPostgresSchema(url: string): Promise<void> {
 
 async function restoreRows(client: ClientBase) {
   const missing = await findMissingRows(client);
-  const writableBy = MIGRATIONS.at(-1)?.writableBy ?? SCHEMA;
-  await client.query("delete from meta");
-  await client.query("insert into meta (schema, writable_by) values ($1, $2)", [SCHEMA, writableBy]);
+  if (missing.includes("meta")) {
+    const writableBy = MIGRATIONS.at(-1)?.writableBy ?? SCHEMA;
+    await client.query("insert into meta (schema, writable_by) values ($1, $2)", [SCHEMA, writableBy]);
+  }
   if (missing.includes("word_mark")) await rebuildWords(client);
   if (!missing.includes("store chain")) return;
   await client.query(

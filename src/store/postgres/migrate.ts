@@ -5,9 +5,7 @@ import {
   type SchemaDifference,
   type SchemaVersion,
   compareSchemas,
-  LOWEST_WRITER,
   compareVersion,
-  findVersionDifferences,
   lostVersion,
   planMigration,
 } from "../schema.ts";
@@ -211,10 +209,8 @@ export async function findSchemaDifferences(
   client: ClientBase,
   expected: ExpectedSchema | undefined,
 ): Promise<SchemaDifference[]> {
-  const version = findVersionDifferences(await findMeta(client), MIGRATIONS);
-  if (version.length > 0) return version;
-  const { rows: versions } = await client.query("select from meta");
-  if (versions.length > 1) return [{ what: LOWEST_WRITER, how: "changed" }];
+  const meta = await findMeta(client);
+  if (meta?.schema !== SCHEMA) return [{ what: `version ${meta?.schema ?? 0}`, how: "changed" }];
   // Nothing was compared, and that must not look as if nothing was found.
   if (!expected) return [{ what: "the right to create a schema, by which it is compared,", how: "missing" }];
   const { rows } = await client.query<{ name: string }>("select current_schema() as name");

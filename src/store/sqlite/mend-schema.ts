@@ -1,17 +1,14 @@
 import { STORE_CHAIN } from "../../core/id.ts";
 import { type Database, openMemoryDatabase } from "../../sqlite.ts";
-import { LOWEST_WRITER, type SchemaDifference, compareSchemas } from "../schema.ts";
+import { type SchemaDifference, compareSchemas } from "../schema.ts";
 import { Connection } from "./connection.ts";
-import { markAsOwn } from "./identity.ts";
 import { MIGRATIONS, SCHEMA, WORDS, readParts } from "./schema.ts";
 
 /** Parts that hold nothing: they can be dropped and made again from the rows. */
 const REBUILT = /^(?:index|trigger|view) /;
-const HEADER = /^header /;
 const WORD_PARTS = ["question_word", "answered_word", "word_mark"];
 /** More than the attempts that a process reserves at once: none may be used twice. */
 const ATTEMPTS_SKIPPED = 1_000_000;
-const WRITABLE_BY = MIGRATIONS.at(-1)?.writableBy ?? SCHEMA;
 
 /** A row that every store needs. */
 export type MissingRow = "meta" | "word_mark" | "store chain";
@@ -30,7 +27,7 @@ export function findMissingRows(database: Database): MissingRow[] {
 /** Says whether a part of the schema can be rebuilt without losing anything. */
 export function isMendable({ what, how }: SchemaDifference): boolean {
   const isWords = WORD_PARTS.some((name) => what === `table ${name}`) && how === "missing";
-  return isWords || REBUILT.test(what) || HEADER.test(what) || what === LOWEST_WRITER;
+  return isWords || REBUILT.test(what);
 }
 
 /** Rebuilds what our migrations make and a store has lost, in one transaction: rows of its own, indexes, word tables. */
@@ -42,9 +39,6 @@ export async function mendSqliteSchema(path: string): Promise<void> {
       const missing = findMissingRows(database);
       if (missing.includes("meta")) restoreMeta(database);
       if (missing.includes("store chain")) restoreStoreChain(database);
-      database.prepare("update meta set writable_by = ?").run(WRITABLE_BY);
-      markAsOwn(database);
-      database.exec("pragma user_version = 0");
       mendParts(database, { hasLostMark: missing.includes("word_mark") });
     });
   } finally {
@@ -56,14 +50,13 @@ function mendParts(database: Database, { hasLostMark }: { hasLostMark: boolean }
   const expected = openMemoryDatabase();
   try {
     for (const { sql } of MIGRATIONS) expected.exec(sql);
-    markAsOwn(expected);
     const made = readParts(expected);
     const differences = compareSchemas(readParts(database), made).filter(isMendable);
     for (const { what, how } of differences.filter((each) => REBUILT.test(each.what))) {
       if (how !== "missing") database.exec(`drop ${quoted(what)}`);
       if (how !== "added") database.exec(made.get(what) ?? "");
     }
-    const hasLostWords = differences.some(({ what }) => WORD_PARTS.some((name) => what === `table ${name}`));
+    const hasLostWords = differences.some(({ what }) => !REBUILT.test(what));
     if (!hasLostWords && !hasLostMark) return;
     // The words are indexed again from the first event, by an idle process.
     for (const name of WORD_PARTS) database.exec(`drop table if exists ${name}`);
@@ -83,8 +76,9 @@ function restoreMeta(database: Database) {
   const { attempt } = database
     .prepare<{ attempt: number }>("select coalesce(max(attempt), 0) as attempt from job")
     .get() ?? { attempt: 0 };
+  const writableBy = MIGRATIONS.at(-1)?.writableBy ?? SCHEMA;
   const sql = "insert into meta (id, schema, writable_by, attempt) values (1, ?, ?, ?)";
-  database.prepare(sql).run(SCHEMA, WRITABLE_BY, attempt + ATTEMPTS_SKIPPED);
+  database.prepare(sql).run(SCHEMA, writableBy, attempt + ATTEMPTS_SKIPPED);
 }
 
 /** The chain of the store itself ends with its last event. */

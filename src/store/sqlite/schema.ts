@@ -1,23 +1,12 @@
 import { existsSync } from "node:fs";
 import { type Database, openMemoryDatabase } from "../../sqlite.ts";
-import {
-  type Migration,
-  type SchemaDifference,
-  type SchemaVersion,
-  compareSchemas,
-  findVersionDifferences,
-  lostVersion,
-  planMigration,
-} from "../schema.ts";
+import { type Migration, type SchemaDifference, type SchemaVersion, compareSchemas, planMigration } from "../schema.ts";
+import { lostVersion } from "../schema.ts";
 import { Connection } from "./connection.ts";
-import { markAsOwn } from "./identity.ts";
 
 /** Tables that SQLite makes itself: for keys, for statistics, and behind an index of words, as its version does it. */
 const OWN_OF_SQLITE = /^(?:table|index) sqlite_/;
 const BEHIND_WORDS = /^table (?:question|answered)_word_/;
-
-/** Numbers in the header of the file that programs may set. */
-const HEADER_NUMBERS = ["application_id", "user_version"] as const;
 
 // `body` is the validated row. The searched columns are bound from that same object by one function per table:
 // generated from the body they cost 10 µs of a 25 µs write (measured).
@@ -171,36 +160,30 @@ export async function findSchema(path: string): Promise<{ schema: number; known:
 
 /** Finds triggers, views, indexes, tables and columns that our migrations did not make. */
 export async function findSchemaDifferences(connection: Connection): Promise<SchemaDifference[]> {
-  const { version, found } = await connection.read(() => ({
-    version: findVersionDifferences(readMeta(connection), MIGRATIONS),
+  const { schema, found } = await connection.read(() => ({
+    schema: readMeta(connection)?.schema ?? 0,
     found: readParts(connection.database),
   }));
-  if (version.length > 0) return version;
+  if (schema !== SCHEMA) return [{ what: `version ${schema}`, how: "changed" }];
   const expected = openMemoryDatabase();
   try {
     for (const { sql } of MIGRATIONS) expected.exec(sql);
-    markAsOwn(expected);
     return compareSchemas(found, readParts(expected));
   } finally {
     expected.close();
   }
 }
 
-/** The parts of a schema, each with the text that made it, and the numbers in the header of the file. */
+/** The parts of a schema, each with the text that made it. */
 export function readParts(database: Database): Map<string, string> {
   const sql = "select type, name, coalesce(sql, '') as text from sqlite_schema order by rowid";
   const rows = database.prepare<{ type: string; name: string; text: string }>(sql).all();
   const parts = rows.map(({ type, name, text }) => ({ part: `${type} ${name}`, text }));
-  const numbers = HEADER_NUMBERS.map((name) => {
-    const row = database.prepare<Record<string, number>>(`pragma ${name}`).get();
-    return [`header ${name}`, String(row?.[name])] as const;
-  });
-  return new Map([
-    ...numbers,
-    ...parts
+  return new Map(
+    parts
       .filter(({ part }) => !OWN_OF_SQLITE.test(part))
-      .map(({ part, text }) => [part, BEHIND_WORDS.test(part) ? "" : text] as const),
-  ]);
+      .map(({ part, text }) => [part, BEHIND_WORDS.test(part) ? "" : text]),
+  );
 }
 
 /** Reads the schema metadata; undefined if the tables do not exist yet. */
