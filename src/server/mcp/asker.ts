@@ -21,6 +21,8 @@ export interface Asker {
   owner: Actor;
   run: Run | undefined;
   session: string | undefined;
+  /** The run whose agent started this client, where the client says nothing of it: what is asked is part of that run. */
+  above: RunId | undefined;
   /** Whether the client, or whoever started it, names where it asks from: another connection is then the same session. */
   isNamed: boolean;
   /** The client's own name for this call; the same name is the same ask. */
@@ -42,6 +44,10 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
       : await findSessionRun(deps.engine, { session, agent, host: caller.host });
   const runId = caller.runId ?? run?.id;
   const { bearer } = caller;
+  const above = await findUnsaidRun(caller);
+  const isNamed = named !== undefined || caller.runId !== undefined;
+  // A connection over stdio is of one process, and its own session cannot be another agent's.
+  if (run && (isNamed || caller.transport === "http") && !isPartOf(run, above)) throw noSuchQuestion();
   if (bearer && runId) await requireOwnRun({ engine: deps.engine, bearer }, runId, "ask");
   const id = bearer?.scope === "agent" ? bearer.id : agent;
   const owner = { scope: "agent", id, channel: "mcp", strength: "none", runId: caller.runId } as const;
@@ -51,9 +57,26 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
     owner,
     run,
     session,
-    isNamed: named !== undefined || caller.runId !== undefined,
+    above,
+    isNamed,
     key: session === undefined || call === undefined ? call : callKey(session, call),
   };
+}
+
+/** The run of an agent that hides it, or uses a person's credential. */
+async function findUnsaidRun({ transport, runId, bearer, findRunAbove }: McpCaller): Promise<RunId | undefined> {
+  // What a starter says of its agent was compared with the processes; a token of an agent is looked at for itself.
+  const isProven = (transport === "stdio" && runId !== undefined) || bearer?.scope === "agent";
+  return isProven ? undefined : findRunAbove?.();
+}
+
+/** Says whether a run is that one or a child of it. */
+function isPartOf(run: Pick<Run, "id" | "parentId">, whole: RunId | undefined) {
+  return whole === undefined || run.id === whole || run.parentId === whole;
+}
+
+function noSuchQuestion() {
+  return new Refusal("not_found", "There is no such question", { hint: "Name a question or a run of your own" });
 }
 
 /** Which start of the agent this is, where askd started it. */
@@ -81,6 +104,7 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
       agent: profile.agent,
       host,
       giveBack: "poll",
+      parentId: asker.above,
       session,
       dir: caller.dir || undefined,
     },
@@ -128,13 +152,14 @@ export async function getOwnQuestion(call: ToolCall, id: string | undefined): Pr
 /** The question if the caller may read it: by its token, or by the run that it was started for. */
 export async function readAsker(
   { caller, deps }: ToolCall,
-  { owner }: Asker,
+  { owner, above, run }: Asker,
   id: QuestionId,
 ): Promise<QuestionSnapshot> {
   const { engine } = deps;
   const { bearer } = caller;
   if (bearer?.scope === "agent") return readOwn({ engine, bearer: owner }, id);
   const read = await engine.read(id);
+  if (read.run.id !== run?.id && !isPartOf(read.run, above)) throw noSuchQuestion();
   if (caller.runId !== undefined) requireAccess("look", owner, read.question);
   return read;
 }

@@ -71,6 +71,8 @@ export interface McpCaller {
   person?: Actor;
   /** Finds the live run whose agent started this client, however well the client hides that. */
   findRunAbove?(): Promise<RunId | undefined>;
+  /** Finds a live run whose agent may have started this client without being seen. */
+  findHiddenRun?(): Promise<RunId | undefined>;
   /** Whether a person is said to sit at the client. It decides whether a form is shown and proves nothing. */
   isAttended?: boolean;
   /** Aborts when the caller has left or is to be let go, where that is not known by the protocol library alone. */

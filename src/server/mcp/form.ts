@@ -10,7 +10,7 @@ import type { RunId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { ToolCall, ToolResult } from "./caller.ts";
+import type { McpCaller, ToolCall, ToolResult } from "./caller.ts";
 
 const KEY = "answer";
 /** A form stays open as long as the call is held; this only bounds a client that never replies. */
@@ -25,12 +25,12 @@ const Reply = z.object({ action: z.string(), content: z.record(z.string(), z.unk
  * run, where the client is the agent's own. Only the client vouches for the person who replies.
  */
 export async function mayShowForm(call: ToolCall, read: QuestionSnapshot): Promise<boolean> {
-  return call.caller.person !== undefined && fitsForm(call, read) && (await call.caller.findRunAbove?.()) === undefined;
+  return call.caller.person !== undefined && fitsForm(call, read) && (await findAgentAbove(call.caller)) === undefined;
 }
 
 /** Records that an agent in a live run offered itself as the person at its client. */
 export async function recordOffer(call: ToolCall, read: QuestionSnapshot): Promise<void> {
-  const runId = fitsForm(call, read) ? await call.caller.findRunAbove?.() : undefined;
+  const runId = fitsForm(call, read) ? await findAgentAbove(call.caller) : undefined;
   if (runId !== undefined) await call.deps.engine.refuse(read.question.id, OFFERED, agentAt(call, runId));
 }
 
@@ -111,7 +111,7 @@ async function answerWith(call: ToolCall, read: QuestionSnapshot, reply: unknown
 
 /** The actor who replied in the form: the agent itself below a live run, else a person that only the client vouches for. */
 async function answererAt(call: ToolCall, person: Actor): Promise<Actor> {
-  const runId = await call.caller.findRunAbove?.();
+  const runId = await findAgentAbove(call.caller);
   if (runId !== undefined) return agentAt(call, runId);
   const channel = elicitationChannel(call.client?.name);
   return { ...person, channel, strength: weakerStrength(person.strength, "bearer") };
@@ -184,4 +184,9 @@ function pick<Value extends object, Name extends keyof Value>(value: Value, name
   const picked: Partial<Pick<Value, Name>> = {};
   for (const name of names) if (value[name] !== undefined) picked[name] = value[name];
   return picked;
+}
+
+/** The run of an agent that has started this client, or may have. */
+async function findAgentAbove(caller: McpCaller): Promise<RunId | undefined> {
+  return (await caller.findRunAbove?.()) ?? caller.findHiddenRun?.();
 }

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
+import { AGENT } from "../../../test/builders.ts";
+import { QuestionId } from "../../core/id.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { newSessionId } from "./http.ts";
 
@@ -12,9 +14,10 @@ afterEach(() => scene.close());
 
 type Structured = Record<string, unknown>;
 
-/** Calls a tool with a token of that agent, which is of no run. */
+/** Calls a tool with a token of that agent, which is of no run, or with one of an admin. */
 async function call(agent: string, name: string, input: object, headers: Record<string, string> = {}) {
-  const { text } = await scene.engine.issueToken({ scope: "agent", subject: agent }, SYSTEM);
+  const scope = agent === "admin" ? "admin" : "agent";
+  const { text } = await scene.engine.issueToken({ scope, subject: agent }, SYSTEM);
   const prefix = "io.modelcontextprotocol";
   const meta = {
     [`${prefix}/protocolVersion`]: "2026-07-28",
@@ -68,5 +71,25 @@ describe("a token that is of no run", () => {
       expect(await call("stranger", "ask_human", { ...CACHE, question: "Mine?" }, headers)).toMatchObject(refused);
       expect(await call("claude", "check_answer", { timeout_seconds: 0 }, headers)).toMatchObject({ question_id: id });
     }
+  });
+});
+
+test("an agent in its run that has an admin's token has what is of its run, and nothing of another agent's", async () => {
+  const started = async () => scene.engine.createRun({ name: "fix", agent: "claude", giveBack: "worker" }, AGENT);
+  const [own, other] = [await started(), await started()];
+  for (const { id } of [own, other]) await scene.engine.startRun(id, AGENT);
+  const { question_id: theirs } = await call("claude", "ask_human", CACHE);
+  await scene.answer(String(theirs), "Redis");
+  scene.above = [own.id];
+  const refused = { status: "refused", code: "not_found" };
+  const input = { question_id: theirs, timeout_seconds: 0 };
+  expect(await call("admin", "check_answer", input)).toMatchObject(refused);
+  expect(await call("admin", "cancel_question", input)).toMatchObject(refused);
+  expect(await call("admin", "ask_human", CACHE, { "Askd-Run": other.id })).toMatchObject(refused);
+  expect((await scene.engine.read(QuestionId.parse(theirs))).question).toMatchObject({ handover: { state: "owed" } });
+  const { question_id: mine } = await call("admin", "ask_human", { ...CACHE, question: "Which port?" });
+  expect((await scene.engine.read(QuestionId.parse(mine))).run.parentId).toBe(own.id);
+  expect(await call("admin", "check_answer", { question_id: mine, timeout_seconds: 0 })).toMatchObject({
+    status: "pending",
   });
 });

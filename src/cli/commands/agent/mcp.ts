@@ -89,8 +89,8 @@ export const command: Command<typeof flags> = {
       ...(!isAgent && { person: personOf(context) }),
       findRunAbove: async () =>
         (await findLiveRun(engine, [...context.runsAbove(), ...above])) ??
-        (await findKnownRun(engine, await context.runsOfSession(context.place.stateDir))) ??
-        (await findHiddenAgent(engine, context))?.id,
+        findKnownRun(engine, await context.runsOfSession(context.place.stateDir)),
+      findHiddenRun: async () => (await findHiddenAgent(engine, context))?.id,
       ...(args.flags.attended && { isAttended: true }),
       // The client may end this process at any time, and people still have to be told.
       onAsked: (question: Question) => void ensureDeliveryAfter(question, context),
