@@ -65,7 +65,7 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
 
 /** The run of an agent that hides it, or uses a person's credential. */
 async function findUnsaidRun({ transport, runId, bearer, findRunAbove }: McpCaller): Promise<RunId | undefined> {
-  // What a starter says of its agent was compared with the processes; a token of an agent is looked at for itself.
+  // The run that a starter names was compared with the processes; a token of an agent is checked by itself.
   const isProven = (transport === "stdio" && runId !== undefined) || bearer?.scope === "agent";
   return isProven ? undefined : findRunAbove?.();
 }
