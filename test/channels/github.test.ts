@@ -268,6 +268,7 @@ test("an option that comes after the question closed is told so, once; other wor
   const { service, scene, ask, find } = await aScene();
   void scene.engine.work();
   const other = await ask({ question: "Which port?", options: ["80", "443"] });
+  await scene.pass(SECOND_MS); // the newest question is told by its time
   const id = await ask();
   await service.say(`/answer ${shortId(id, [other])} A`, "lena");
   await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
@@ -286,6 +287,18 @@ test("an option that comes after the question closed is told so, once; other wor
   const { run } = await scene.engine.read(id);
   const events = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
   expect(events).toContain("question.late_reply");
+});
+
+test("a reply to a comment counts, also if GitHub's reply to that comment was lost and the next attempt is far away", async () => {
+  const { service, scene, ask, find } = await aScene();
+  service.limits.plan(/^POST .*comments$/, { lost: true });
+  const id = await ask();
+  expect(await scene.engine.listDeliveries(id)).toMatchObject([{ failure: { tries: 1 } }]);
+  service.add("B");
+  void scene.engine.work();
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Memcached"] } } } });
+  expect(service.comments.filter(({ body }) => body.includes("Question ID"))).toHaveLength(1);
 });
 
 test("at the deadline the issue gets the labels, comment and assignee that were declared, each once", async () => {

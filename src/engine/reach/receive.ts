@@ -93,15 +93,27 @@ async function isToBeRecorded(deps: ReceiveDeps, channel: Channel, reply: Reply)
   return reply.place !== undefined || !(await findDelivery(deps, channel, reply));
 }
 
-/** Waits until every message that a reply may be about is recorded; a process that died is given up for after a time. */
-async function waitForAttempts({ store }: ReceiveDeps, { name }: Channel): Promise<void> {
+/**
+ * Waits until every message that a reply may be about is recorded; a process that died is given up for after a time. A
+ * message that may be there although its attempt failed is looked for at once: the next attempt can be an hour away, and
+ * the channel brings a reply only once.
+ */
+async function waitForAttempts({ store, decider }: ReceiveDeps, { name, find }: Channel): Promise<void> {
   const end = performance.now() + ATTEMPT_WAIT_MS;
+  const hastened = new Map<string, number>();
   while (performance.now() < end) {
     const open = await listOpenDeliveries(store, name);
-    // A service that could not be reached may have taken the message, but the next attempt can be an hour away.
-    const isUnderWay = open.some(
-      ({ outside, sending, failure }) => outside === undefined && sending !== undefined && failure === undefined,
-    );
+    const unknown = open.filter(({ outside, sending }) => outside === undefined && sending !== undefined);
+    let isUnderWay = false;
+    for (const { id, failure, questionId } of unknown) {
+      const tries = failure?.tries ?? 0;
+      if (tries > 0 && find && !hastened.has(id)) {
+        hastened.set(id, tries);
+        const runId = questionId && (await decider.rows.read(questionId)).run.id;
+        await decider.commit({ scheduled: [deliverJob(id, { questionId, runId }, decider.at(SYSTEM).now)] });
+      }
+      isUnderWay ||= tries === 0 || hastened.get(id) === tries;
+    }
     if (!isUnderWay) return;
     await setTimeout(ATTEMPT_LOOK_MS);
   }
