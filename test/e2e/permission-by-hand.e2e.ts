@@ -4,18 +4,10 @@ import { describe, expect, test, vi } from "vitest";
 import { isPending } from "../../src/core/question/question.ts";
 import { ADA } from "../builders.ts";
 import { said } from "../scene.ts";
-import {
-  type Box,
-  RESUMED,
-  type Start,
-  addClaudeHook,
-  addCodexHook,
-  addGeminiHook,
-  claudeEnv,
-  startUnwired,
-} from "./agent.ts";
+import { type Box, addClaudeHook, addCodexHook, addGeminiHook, claudeEnv, startUnwired } from "./agent.ts";
+import { type HandDoor, HandSession } from "./hand-session.ts";
 import { type ProgramName, programFile } from "./install.ts";
-import { type Stage, onStage, promptOf, untilTold } from "./stage.ts";
+import { type Stage, onStage, untilTold } from "./stage.ts";
 
 /** Starts take many seconds on a busy machine, and several tests run at once. */
 vi.setConfig({ testTimeout: 240_000 });
@@ -26,13 +18,9 @@ const RAN = "it-was-run";
 const STOP = { say: "I stop here.", stop: true };
 const DONE = { say: "Done." };
 
-/** A session that a person starts, whose tool waits for a permission at one of our doors. */
-interface Door {
-  program: ProgramName;
+/** A session that a person starts, and the tool in it that waits for a permission. */
+interface Door extends HandDoor {
   use: object;
-  start(stage: Stage, box: Box, prompt: string, window: string): Promise<Start> | Start;
-  /** A worker resumes the session, as nobody sits at it. */
-  isResumed?: boolean;
 }
 
 const bash = (call: string) => ({ call, input: { command: COMMAND, description: "leaves a line" } });
@@ -83,60 +71,6 @@ const DOORS: Record<string, Door> = {
   ),
 };
 
-/** Starts the session, and later goes on in it, as a person would. */
-class Session {
-  readonly #stage: Stage;
-  readonly #door: Door;
-  readonly #window: string;
-  #start: Start | undefined;
-  #isWorking = false;
-
-  constructor(stage: Stage, door: Door, window: string) {
-    this.#stage = stage;
-    this.#door = door;
-    this.#window = window;
-  }
-
-  async begin(steps: readonly object[]): Promise<{ ended: Promise<void> }> {
-    const box = await this.#stage.box(() => ({}));
-    this.#start = await this.#door.start(this.#stage, box.box, promptOf(steps), this.#window);
-    return this.#launch(this.#start.argv);
-  }
-
-  /** Goes on to the next end, by the command that the person is given or by a worker. */
-  async goOn(): Promise<void> {
-    if (this.#door.isResumed) return this.#wait();
-    const typed = { PATH: process.env["PATH"] ?? "", HOME: join(this.#stage.root, "home"), ASKD_NO_SERVICE: "1" };
-    const own = { ...typed, ASKD_HOME: this.#stage.askdHome };
-    const line = (await this.#stage.typeIn(this.#stage.root, own, "takeover", "1")).trim();
-    const words = (line.split(" && ")[1] ?? "").split(" ");
-    if (words[0] !== this.#door.program) throw new Error(`takeover says ${line}`);
-    const argv = (this.#start?.argv ?? []).map((word) => (word.includes("@@mock") ? "Go on." : word));
-    const { ended } = await this.#launch(RESUMED[this.#door.program](argv, words.slice(1)));
-    await ended;
-  }
-
-  async #wait(): Promise<void> {
-    if (!this.#isWorking) await this.#stage.work();
-    this.#isWorking = true;
-    const engine = await this.#stage.engine();
-    await this.#stage.until("the worker is done", async () => {
-      const [run] = await engine.listRuns({ order: "oldest", limit: 1 });
-      if (run?.status === "failed") throw new Error(JSON.stringify([run.reason, run.result]));
-      return run?.worker === undefined && run?.status !== "resuming" ? run : undefined;
-    });
-  }
-
-  async #launch(argv: string[]): Promise<{ ended: Promise<void> }> {
-    const env = { ...this.#start?.env, ASKD_HOME: this.#stage.askdHome, ASKD_LIVE_WINDOW: this.#window };
-    const { ended } = await this.#stage.launch(() => ({ argv, env }));
-    const endedWell = ended.then(({ exitCode, output }) => {
-      if (exitCode !== 0) throw new Error(output);
-    });
-    return { ended: endedWell };
-  }
-}
-
 function linesIn({ root }: Stage): number {
   const file = join(root, "repo", "lines.txt");
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
@@ -167,7 +101,7 @@ describe.concurrent.for(Object.entries(DOORS))("permission in a session that a p
 
   test("that is given while the agent waits has the tool run once, and holds for no other", () =>
     onStage(async (stage) => {
-      const { ended } = await new Session(stage, door, "40s").begin(steps);
+      const { ended } = await new HandSession(stage, door, "40s").begin(steps);
       await answer(stage, 1, "allow");
       await answer(stage, 2, "deny", "once-is-enough");
       await ended;
@@ -177,7 +111,7 @@ describe.concurrent.for(Object.entries(DOORS))("permission in a session that a p
 
   test("that is given after the session has ended has the next try run, and holds for no other", () =>
     onStage(async (stage) => {
-      const session = new Session(stage, door, "1s");
+      const session = new HandSession(stage, door, "1s");
       await (
         await session.begin(steps)
       ).ended;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { addClaudeHook, addCodexHook, addGeminiHook } from "./agent.ts";
+import { ASKD_LINE, addClaudeHook, addCodexHook, addGeminiHook } from "./agent.ts";
 import { BackgroundRun, type RunOptions } from "./background-run.ts";
 import { onStage, untilTold } from "./stage.ts";
 
@@ -127,5 +127,29 @@ describe.concurrent.for(Object.entries(DOORS))("permission to use a tool (%s)", 
         lines: 0,
         told: 1,
       });
+    }));
+});
+
+describe.concurrent("permission that a script asks for by `askd ask`", () => {
+  const ASK = `${ASKD_LINE} ask --kind approval "May I leave a line?"`;
+
+  test("is given while it waits: what follows runs once, in the same start", () =>
+    onStage(async (stage) => {
+      const run = await BackgroundRun.startScript(stage, `${ASK} --wait && { ${COMMAND}; }\n`);
+      await run.answer(await run.asked(1), "approve");
+      const { epoch } = await run.completed();
+      expect({ starts: epoch, lines: linesIn(run) }).toEqual({ starts: 1, lines: 1 });
+    }));
+
+  test("is given while the run is parked: the next start finds it, once", () =>
+    onStage(async (stage) => {
+      const resumed = `${ASKD_LINE} check $(cat id.txt) && { ${COMMAND}; }; exit 0`;
+      const script = `if [ -n "$ASKD_ANSWER_FILE" ]; then ${resumed}; fi\n${ASK} > id.txt\n`;
+      const run = await BackgroundRun.startScript(stage, script);
+      await run.parked();
+      expect(linesIn(run)).toBe(0);
+      await run.answer(await run.asked(1), "approve");
+      const { epoch } = await run.completed();
+      expect({ starts: epoch, lines: linesIn(run) }).toEqual({ starts: 2, lines: 1 });
     }));
 });

@@ -5,7 +5,7 @@ import { parseAsk } from "../../core/question/ask-input.ts";
 import type { RunId } from "../../core/id.ts";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
-import { handoversOf, isHandedInEpoch, isApprovalSpent } from "../../core/question/question.ts";
+import { handoversOf, isHandedInEpoch } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { quoteLine } from "../../core/text/foreign-text.ts";
 import { type Rules, rulesForRun } from "../../core/rules.ts";
@@ -19,6 +19,7 @@ import { isGiven } from "../marker/echo.ts";
 import { type Json, textAt } from "../json.ts";
 import {
   type HandoverEvidence,
+  isApprovalUsed,
   isShownBy,
   listHandoverEvidence,
   readRunHistory,
@@ -321,22 +322,12 @@ export class Follower {
     const { runId, work, launch, agent, engine } = this.#deps;
     const run = await work.store.findRun(runId);
     for (const evident of run ? await listHandoverEvidence(work.store, run) : []) {
-      const isUsed = isApprovalSpent(evident.question) || (await this.#isUsed(evident));
+      const isUsed = run && (await isApprovalUsed(agent, run, launch, evident));
       const said = run && (isUsed ? "given" : await askWitness(agent, run, launch, evident));
       if (said === "given" || (said === "unknown" && this.#hasTaken(how, evident))) {
         await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
       }
     }
-  }
-
-  /** Says whether a call has used the approval that our hook gave it. A call that was put off comes again. */
-  async #isUsed({ question, callId }: HandoverEvidence): Promise<boolean> {
-    const { agent, by, launch } = this.#deps;
-    if (question.kind !== "approval") return false;
-    if (!handoversOf(question).some((handover) => isHandedInEpoch(handover, by.epoch, "call"))) return false;
-    const { session } = this.#output;
-    if (session === undefined || callId === undefined) return true;
-    return (await agent.isPutOff?.({ session, dir: launch.dir, env: launch.env, callId })) !== true;
   }
 
   /**

@@ -3,6 +3,7 @@ import {
   type Handover,
   type Question,
   handoversOf,
+  isApprovalSpent,
   isHandedInEpoch,
   isOutcomeOpen,
   isPending,
@@ -67,6 +68,20 @@ function wasPrinted(question: Question): boolean {
 export function isShownBy(event: AgentEvent, { ids, callId }: HandoverEvidence): boolean {
   if (event.kind !== "shown") return false;
   return (!event.isError && event.callId === callId) || ids.some((id) => event.text.includes(id));
+}
+
+/** Says whether a call has used the approval that it was given. A call that was put off by our hook comes again. */
+export async function isApprovalUsed(
+  agent: Agent,
+  { session, epoch }: Run,
+  { dir, env }: Launch,
+  { question, callId }: HandoverEvidence,
+): Promise<boolean> {
+  if (question.kind !== "approval") return false;
+  if (isApprovalSpent(question)) return true;
+  if (!handoversOf(question).some((handover) => isHandedInEpoch(handover, epoch, "call"))) return false;
+  if (session === undefined || callId === undefined) return true;
+  return (await agent.isPutOff?.({ session, dir, env, callId })) !== true;
 }
 
 /** Asks the agent's own transcript whether it shows this. */

@@ -121,6 +121,26 @@ test("when nobody answers the question is kept, the agent told to stop, and the 
   expect(JSON.parse(third.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("Stop now") });
 });
 
+test.each(["legacy", "modern"] as const)(
+  "over HTTP in the %s era a permission given after the session has ended lets the next one run the call, once",
+  async (era) => {
+    scene = new McpScene(undefined, { ...ROOMY, liveWindowMs: 1 });
+    const [own, others] = [await scene.token(), await scene.token()];
+    const call = async (id: string, token = own): Promise<unknown> => {
+      const headers = { Authorization: `Bearer ${token}` };
+      const client = await scene.connect({ way: "http", era, name: "claude-code", tools: ["approve"], headers });
+      return JSON.parse((await client.call("approve", use("Bash", { command: "make" }, id))).text);
+    };
+    expect(await call("toolu_1")).toMatchObject({ behavior: "deny" });
+    const { id } = await scene.waiting();
+    await scene.answer(id, "allow");
+    expect(await call("toolu_2", others)).toMatchObject({ behavior: "deny" });
+    expect(await call("toolu_3")).toMatchObject({ behavior: "allow" });
+    await scene.given(id);
+    expect(await call("toolu_4")).toMatchObject({ behavior: "deny" });
+  },
+);
+
 /** A run that a worker has started, and a client in it. */
 async function inRun(windowMs: number) {
   scene = new McpScene();

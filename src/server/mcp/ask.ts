@@ -1,11 +1,11 @@
 import { type AskInput, type DoorDefaults, parseAsk } from "../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { isPending } from "../../core/question/question.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
 import { askOptions, askerOf, nameAsk } from "./asker.ts";
 import { type ToolCall, type ToolResult, metaText } from "./caller.ts";
 import { askByForm, mayShowForm, recordOffer, takeForm, whileShowingForm } from "./form.ts";
 import { handOver, holdFor, windowFor, bringOut, waitFor } from "./hand-over.ts";
-import { type BegunHold, rejoin } from "./rejoin.ts";
+import { type BegunHold, findAskedElsewhere, rejoin } from "./rejoin.ts";
 import { mayHaveTask, taskHandle } from "./task.ts";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
@@ -49,7 +49,11 @@ export async function askOnly(call: ToolCall, door: DoorDefaults): Promise<Quest
 }
 
 /** Asks, to be held as long as this call can be; an open question that the same client asked before is continued. */
-async function ask(call: ToolCall, door: DoorDefaults): Promise<BegunHold & { windowMs: number }> {
+async function ask(
+  call: ToolCall,
+  door: DoorDefaults,
+  key: "of the ask" | "of the call" = "of the ask",
+): Promise<BegunHold & { windowMs: number }> {
   const { engine, rules } = call.deps;
   const asker = await askerOf(call);
   const traceparent = metaText(call.context, "traceparent") ?? call.caller.env["TRACEPARENT"];
@@ -62,7 +66,7 @@ async function ask(call: ToolCall, door: DoorDefaults): Promise<BegunHold & { wi
     ...(isHeld && { holdMs: windowMs }),
     ...(asker.key !== undefined && parsed.key === undefined && { key: asker.key }),
   };
-  const isNamed = asker.isNamed || parsed.key !== undefined;
+  const isNamed = asker.isNamed || (key === "of the ask" && parsed.key !== undefined);
   const again = parsed.key === undefined ? await rejoin(call, asker, input) : undefined;
   if (again) return { ...again, windowMs };
   const { isNew, ...read } = await engine.ask(input, asker.by, {
@@ -116,13 +120,21 @@ async function askOrFind(call: ToolCall, hooked: HookCall) {
   const raw = { ...hooked.ask, key: hooked.key };
   const door = { via: "mcp", isForeign: true, holdMs: rules.liveWindowMs };
   const input = parseAsk(raw, door, rules, await engine.now());
-  const { run } = await askerOf(call);
+  const asker = await askerOf(call);
+  const { run } = asker;
   const ids = run ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
   const open = await Promise.all(ids.map((id) => engine.read(id)));
-  const again = open.find(({ question }) => isAskedAgain(question, input));
+  const elsewhere = await findAskedElsewhere(call, asker, input);
+  const again =
+    open.find(({ question }) => isAskedAgain(question, input)) ??
+    elsewhere.find(({ question }) => isAskedAgain(question, input) && claim(call, question));
   if (again) return waitFor(call, { read: again, isHeld: false }, windowFor(call, rules.liveWindowMs));
-  const asked = await ask({ ...call, input: raw }, door);
+  const asked = await ask({ ...call, input: raw }, door, "of the call");
   return waitFor(call, asked, asked.windowMs);
+}
+
+function claim({ caller, context }: ToolCall, { id }: Question) {
+  return caller.claim(context.mcpReq.id, id);
 }
 
 /** One text block in the words of that program. */

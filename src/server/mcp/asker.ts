@@ -1,6 +1,7 @@
 import type { Actor } from "../../core/people/actor.ts";
 import { callKey } from "../../core/door/call-key.ts";
 import type { AskInput } from "../../core/question/ask-input.ts";
+import { fingerprintOf } from "../../core/question/approval.ts";
 import { hashContent, hashText } from "../../core/question/content.ts";
 import { type RunId, QuestionId } from "../../core/id.ts";
 import { ONE_ASK_PREFIX, type Run } from "../../core/run/run.ts";
@@ -114,7 +115,8 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
 /** Names who asks what, where a client names no session: the same words from the same place are the same ask. */
 export function nameAsk({ caller, profile }: ToolCall, input: AskInput): string {
   const { principal, dir = "", host } = caller;
-  return hashText([principal, dir, host, profile.agent, hashContent(input)].join("\n"));
+  const words = input.tool ? fingerprintOf(input.tool) : hashContent(input);
+  return hashText([principal, dir, host, profile.agent, words].join("\n"));
 }
 
 /** Without a session the key alone names the run. */

@@ -47,13 +47,22 @@ export async function beginHold(
   return { read: held, isHeld: isNew };
 }
 
-async function findOpen(call: ToolCall, { run, isNamed }: Asker, input: AskInput): Promise<QuestionSnapshot[]> {
-  const { engine } = call.deps;
+async function findOpen(call: ToolCall, asker: Asker, input: AskInput): Promise<QuestionSnapshot[]> {
+  const { run } = asker;
   const ids = run?.giveBack === "poll" ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
-  const own = await engine.readMany(ids);
-  if (isNamed) return own;
-  const others = await engine.findAsked(nameAsk(call, input));
-  return [...own, ...others.filter((read) => read.run.giveBack === "poll" && !ids.includes(read.question.id))];
+  const own = await call.deps.engine.readMany(ids);
+  const others = await findAskedElsewhere(call, asker, input);
+  return [...own, ...others.filter(({ question }) => !ids.includes(question.id))];
+}
+
+/** Finds what the same client asked in the same words in another session, where its sessions have no names. */
+export async function findAskedElsewhere(
+  call: ToolCall,
+  { isNamed }: Asker,
+  input: AskInput,
+): Promise<QuestionSnapshot[]> {
+  const found = isNamed ? [] : await call.deps.engine.findAsked(nameAsk(call, input));
+  return found.filter(({ run }) => run.giveBack === "poll");
 }
 
 async function goOnWith(
