@@ -136,8 +136,10 @@ export function cancelRun({ run, open }: RunSnapshot, reason: string, at: Decisi
   };
 }
 
+/** The limits of a run: one that has reached them is not started again by itself. */
+export const LIMITS: ReadonlySet<string> = new Set(["error_max_turns", "error_max_budget_usd"]);
 /** Reasons of voided hand-overs that a manual resume reopens. */
-const RESUMABLE: ReadonlySet<string> = new Set(["resume_failed", "start_failed", "launch_lost"]);
+const RESUMABLE: ReadonlySet<string> = new Set(["resume_failed", "start_failed", "launch_lost", ...LIMITS]);
 /** How long the launch record of an ended run is kept: a forced answer or a correction can resume it. */
 const LAUNCH_KEPT_MS = 7 * DAY_MS;
 

@@ -172,6 +172,23 @@ describe("a run whose agent is gone", () => {
     expect(scheduled?.[0]).toMatchObject({ kind: "resume", dueAt: AT.now });
   });
 
+  test.each(["error_max_turns", "error_max_budget_usd"])(
+    "at its limit (%s) is not started once more for an answer that it did not take, and keeps it for a person",
+    (reason) => {
+      const { run, open } = owing();
+      const [question] = open.map((each) => ({
+        ...each,
+        handover: { state: "handing" as const, epoch: 3, at: NOON, by: "start" as const },
+      }));
+      const read = { run, open: question ? [question] : [] };
+      const ended = endOwnedRun(read, by, { status: "failed", reason, summary: "It has taken its 2 turns" }, AT);
+      expect(ended.runs?.[0]).toMatchObject({ status: "failed", reason, worker: undefined, owes: [] });
+      expect(ended.questions).toMatchObject([{ handover: { state: "void", reason } }]);
+      const resumed = resumeRun({ run: ended.runs![0]!, open: [] }, ended.questions ?? [], { ...AT, by: ADA });
+      expect(resumed.questions).toMatchObject([{ handover: { state: "owed", isRepeated: true } }]);
+    },
+  );
+
   test("waits for a login where its agent has none: what it owes stays owed, and no try is lost", () => {
     const loggedOut = { status: "failed" as const, reason: "not_logged_in", summary: "Not logged in" };
     const { run, open } = owing({ lastQuestionId: IDS.question(), starts: 5 });

@@ -12,7 +12,7 @@ import {
 import type { WorkerId } from "../id.ts";
 import { type Instant, MINUTE_MS, SECOND_MS, later } from "../instant.ts";
 import { type Job, jobKey, runJob } from "./job.ts";
-import { type RunSnapshot, type RunResult, USAGE_LIMIT, endRun } from "./run-lifecycle.ts";
+import { LIMITS, type RunSnapshot, type RunResult, USAGE_LIMIT, endRun } from "./run-lifecycle.ts";
 import { type Question, handoversOf, isHandedInEpoch, isPending, isApprovalSpent } from "../question/question.ts";
 import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
 
@@ -170,6 +170,10 @@ export function endOwnedRun(read: RunSnapshot, by: RunOwner, result: RunResult, 
   if (waited) return { ...waited, dropped };
   // A start that asked or received something did not fail: what is owed since then is handed over at once.
   const isFailed = run.starts > 0 && open.some((question) => wasHanded(question, run.epoch));
+  if (isFailed && LIMITS.has(result.reason ?? "")) {
+    const { reason = "", summary } = result;
+    return { ...failRun(read, { reason, summary }, at), dropped };
+  }
   if (open.length > 0) return { ...(isFailed ? retryResume(read, result, at) : endRun(read, result, at)), dropped };
   if (UNKNOWN_ENDS.has(result.reason) && run.session !== undefined && !run.isContinued) {
     const next = resume({ ...run, worker: undefined, isContinued: true }, undefined, at);
