@@ -173,6 +173,10 @@ test("the card says whom the question was brought to, and what came of it: sent,
   expect(shown).toMatch(/^Slack \(mika\): sent /m);
   expect(shown).toMatch(/^board: failed: channel_not_found$/m);
   expect(shown).toMatch(/^ntfy: not delivered yet: status 503$/m);
+  boards[0].refuse = () => ({ ok: false, why: "status 502" });
+  await scene.engine.claim(question.id, ADA);
+  await scene.pass(0);
+  expect((await lines()).join("\n")).toMatch(/^Slack \(mika\): sent, not up to date yet: status 502 /m);
 });
 
 test("code in a title is code on the card and in the list, and nothing else is", async () => {

@@ -143,7 +143,8 @@ function Told({ view: { reader, deliveries } }: { view: CardView }) {
 function deliveryWords(reader: PageReader, { state, waits, failure }: CardView["deliveries"][number]) {
   if (failure) {
     const why = makeVisible(failure.why);
-    return state === "failed" ? `${tell(reader, "told.failed")}: ${why}` : tell(reader, "told.failing", { why });
+    if (state === "failed") return `${tell(reader, "told.failed")}: ${why}`;
+    return tell(reader, state === "due" ? "told.failing" : "told.stale", { why });
   }
   if (waits && state === "due") return tell(reader, `told.${waits.why}`, { until: tellClock(reader, waits.until) });
   return tell(reader, `told.${state}`);

@@ -243,6 +243,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "told.digest": "wartet auf die nächste Sammelnachricht",
   "told.collected": "in einer Sammelnachricht gesendet",
   "told.failing": "noch nicht zugestellt: {why}",
+  "told.stale": "gesendet, noch nicht aktualisiert: {why}",
   "seen.away": "{name} ist abwesend; {delegate} bekommt die Frage auch.",
   "seen.now": "{name} (gerade hier)",
   "seen.first": "Die erste Antwort gilt.",

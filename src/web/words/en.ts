@@ -241,6 +241,7 @@ export const en = {
   "told.digest": "waits for the next digest",
   "told.collected": "sent in a digest",
   "told.failing": "not delivered yet: {why}",
+  "told.stale": "sent, not up to date yet: {why}",
   "seen.away": "{name} is away; {delegate} gets it too.",
   "seen.now": "{name} (looking now)",
   "seen.first": "First answer wins.",
