@@ -18,7 +18,10 @@ export interface Command<F extends Flags = Flags> {
   isAboutConfig?: true;
   /** Reports config errors itself and uses the valid settings. */
   isAboutWrongConfig?: true;
-  /** Says whether it only looks: a store that is not the configured one, such as a backup, is then opened read-only. */
+  /**
+   * Says whether it only looks: a store that is not the configured one, such as a backup, is then opened read-only, and
+   * with --read-only every other command is refused.
+   */
   isLooking?(args: Args<F>): boolean;
   /** Runs the command and returns the exit code. */
   run(args: Args<F>, context: Context): Promise<number>;

@@ -2,7 +2,26 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
+import { LOOKS } from "../../test/looking.ts";
 import { COMMANDS, shownCommands } from "./command.ts";
+import { parseFlags } from "./flags.ts";
+import { GLOBAL_FLAGS } from "./global-flags.ts";
+
+/** What commands that look can also do. */
+const CHANGES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
+  runs: [["runs", "cancel", "1"]],
+  workflow: [["workflow", "run", "autofix"]],
+  doctor: [
+    ["doctor", "--fix"],
+    ["doctor", "--send"],
+  ],
+  service: [["service", "start"]],
+  user: [["user", "add", "lena"]],
+  token: [["token", "create"]],
+  template: [["template", "remove", "tests"]],
+  audit: [["audit", "--seal-to", "seals"]],
+  migrate: [["migrate"]],
+};
 
 describe("the command line", () => {
   test("shows the status when nothing else is asked for", async () => {
@@ -52,6 +71,25 @@ describe("the command line", () => {
     const { exit, stderr } = await type(new Scene(), ["status", "--store", "mysql://db"]);
     expect(exit).toBe(2);
     expect(stderr).toContain("error: The value of --store is not a store that askd knows\n  Write sqlite:<path>");
+  });
+
+  test("refuses with --read-only what does more than look, before anything is opened", async () => {
+    const over = { openEngine: () => Promise.reject(new Error("opened")) };
+    for (const [name, { load }] of Object.entries(COMMANDS)) {
+      const { command } = await load();
+      if (command.isAboutConfig) continue; // it opens no store
+      for (const argv of LOOKS[name] ?? []) {
+        const args = parseFlags(argv.slice(1), { ...command.flags, ...GLOBAL_FLAGS });
+        expect({ argv, isLooking: command.isLooking?.(args) }).toEqual({ argv, isLooking: true });
+      }
+      for (const argv of [...(LOOKS[name] ? [] : [[name]]), ...(CHANGES[name] ?? [])]) {
+        expect({ argv, ...(await type(new Scene(), ["--read-only", ...argv], over)) }).toMatchObject({
+          argv,
+          exit: 1,
+          stderr: expect.stringContaining("error: The store was opened to be read only; nothing was changed."),
+        });
+      }
+    }
   });
 
   test("lists the fields of JSON output without opening anything", async () => {

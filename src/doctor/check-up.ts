@@ -59,7 +59,7 @@ export async function checkUp(context: DoctorContext): Promise<Finding[]> {
       ...listQueueChecks(look?.store, context, copy),
     ]);
     // Last: the servers started for it do due jobs.
-    const agents = await runChecks(listClientChecks(context));
+    const agents = isReadOnly(context) ? [AGENTS_LEFT] : await runChecks(listClientChecks(context));
     return sortFindings([...after, ...(agents.length > 0 ? agents : [NO_AGENT])]);
   } finally {
     await look?.close();
@@ -85,6 +85,17 @@ const NO_AGENT: Finding = {
   level: "off",
   text: "see how to wire one: askd init --print",
 };
+
+const AGENTS_LEFT: Finding = {
+  code: "client_left",
+  area: "agents",
+  level: "off",
+  text: "not checked: their servers would do what is due, and the store is only read",
+};
+
+function isReadOnly({ store }: DoctorContext) {
+  return store.kind !== "server" && (store.isReadOnly ?? false);
+}
 
 function listClientChecks(context: DoctorContext): Check[] {
   const { rules, version, wire, around } = context;

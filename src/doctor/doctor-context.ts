@@ -6,8 +6,8 @@ import type { ClientSurroundings, Client, Scope } from "../agents/wiring.ts";
 
 /** The store that is checked. */
 export type DoctorStore =
-  | { kind: "sqlite"; file: string }
-  | { kind: "postgres"; url: string }
+  | { kind: "sqlite"; file: string; isReadOnly?: boolean }
+  | { kind: "postgres"; url: string; isReadOnly?: boolean }
   | { kind: "server"; url: string; token: string | undefined };
 
 /** The environment of the checks: one user's askd on one machine. */

@@ -13,7 +13,9 @@ export async function openStore(place: StoreAddress & { isReadOnly?: boolean }):
 }
 
 /** The schema of a store, which stays unchanged, and the one this program knows. */
-export async function findSchema(place: StoreAddress): Promise<{ schema: number; known: number }> {
-  if (place.kind === "sqlite") return (await import("./sqlite/schema.ts")).findSchema(place.file);
+export async function findSchema(
+  place: StoreAddress & { isReadOnly?: boolean },
+): Promise<{ schema: number; known: number }> {
+  if (place.kind === "sqlite") return (await import("./sqlite/schema.ts")).findSchema(place);
   return (await import("./postgres/migrate.ts")).findSchema(place.url);
 }

@@ -15,13 +15,14 @@ const FEW_BYTES = 500 * MB;
 /** The size of the trial write: about a commit. */
 const TRIAL_BYTES = 64 * 1024;
 
-/** Checks that the store's disk has room, by writing to it. */
+/** Checks that the store's disk has room, by writing to it unless the store is to be read only. */
 export async function checkDisk({ store, stateDir }: Pick<DoctorContext, "store" | "stateDir">): Promise<Finding[]> {
   const wanted = store.kind === "sqlite" ? dirname(store.file) : stateDir;
   const dir = await findAbove(wanted);
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
-  const failure = dir === wanted ? await tryToWrite(dir) : undefined;
+  const isTried = dir === wanted && !(store.kind !== "server" && store.isReadOnly);
+  const failure = isTried ? await tryToWrite(dir) : undefined;
   const left = `${formatBytes(free)} free`;
   if (failure === "ENOSPC" || failure === "EDQUOT" || free < LEAST_BYTES) {
     const text = `the disk of ${dir} is full (${left}): no question and no answer can be kept`;
@@ -38,7 +39,7 @@ export async function checkDisk({ store, stateDir }: Pick<DoctorContext, "store"
     const text = `only ${left} on the disk of ${dir}`;
     return [{ code: "disk_low", area: "store", level: "warning", text, fix: "free some space" }];
   }
-  return [{ code: "disk", area: "store", level: "ok", text: `writable, ${left}` }];
+  return [{ code: "disk", area: "store", level: "ok", text: isTried ? `writable, ${left}` : left }];
 }
 
 /** The folder itself, or its nearest existing ancestor. */

@@ -72,7 +72,7 @@ function isForeign(file: string) {
 async function openInspection(store: Exclude<DoctorContext["store"], { kind: "server" }>): Promise<StoreInspection> {
   if (store.kind === "sqlite") requireShortPath(store.file);
   if (store.kind === "sqlite") requireOwnFolder(dirname(store.file));
-  if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).inspectSqlite(store.file);
+  if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).inspectSqlite(store);
   return (await import("../../store/postgres/inspection.ts")).inspectPostgres(store.url);
 }
 

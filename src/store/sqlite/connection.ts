@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { openDatabase, openFixedDatabase, type Database, type SqlValue, type Statement } from "../../sqlite.ts";
 import { explainSqliteError, isBusy } from "./error.ts";
-import { listFileUsers } from "./file-users.ts";
+import { INDEX, listFileUsers } from "./file-users.ts";
 import { findReadOnly } from "./read-only.ts";
 import { UnreadableRows } from "../unreadable.ts";
 import { requireNoRestore } from "./restore-mark.ts";
@@ -90,18 +90,20 @@ export class Connection {
 
   /**
    * Opens an existing store without writing a byte in its folder: SQLite makes an index of the log beside a file even to
-   * read it. A file without a log is read as it is; one with a log that no process has open, from a copy of both.
+   * read it. A file that a process has open has both already. One without a log is read as it is, and one with a log
+   * from a copy of both.
    */
   static async lookUntouched(path: string): Promise<Connection> {
     requireNoRestore(path);
     requireStoreFile(path);
+    if (listFileUsers(path, [INDEX]).length > 0) return Connection.look(path);
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
     if (log === undefined || log.size === 0) {
       const database = explained(path, () => openFixedDatabase(path));
       return Connection.#requireOwn(new Connection(path, database, { isUntouched: true }));
     }
     const canSeeUsers = process.platform === "linux";
-    if (!canSeeUsers || listFileUsers(path).length > 0) return Connection.look(path);
+    if (!canSeeUsers) return Connection.look(path);
     const copy = mkdtempSync(join(tmpdir(), "askd-look-"));
     const file = join(copy, basename(path));
     try {

@@ -7,12 +7,15 @@ export interface FileUser {
   command: string;
 }
 
+/** The index of the log, which every process has open that reads or writes with the log. */
+export const INDEX = "-shm";
+
 const PROCESSES = "/proc";
 const MOST_CHARS = 120;
 
 /** The processes that have the store in this file open, as far as this user can see them; none without /proc. */
-export function listFileUsers(database: string): FileUser[] {
-  const files = new Set(["", "-wal", "-shm"].map((end) => `${database}${end}`));
+export function listFileUsers(database: string, ends: readonly string[] = ["", "-wal", INDEX]): FileUser[] {
+  const files = new Set(ends.map((end) => `${database}${end}`));
   return listNames(PROCESSES)
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => listNames(`${PROCESSES}/${name}/fd`).some((fd) => files.has(readLink(name, fd))))

@@ -34,8 +34,8 @@ afterEach(() => rmSync(directory, { recursive: true }));
 /** Every way in which a store in a file is opened. */
 const WAYS = [
   ["opening", () => openSqliteStore(path)],
-  ["looking at", () => inspectSqlite(path)],
-  ["asking for the schema of", () => findSchema(path)],
+  ["looking at", () => inspectSqlite({ file: path })],
+  ["asking for the schema of", () => findSchema({ file: path })],
   ["backing up", () => backUp(path, join(directory, "copy.db"), { at: instant(0) })],
 ] as const;
 

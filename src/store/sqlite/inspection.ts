@@ -6,9 +6,15 @@ import { findMissingRows } from "./mend-schema.ts";
 import { SCHEMA, readMeta } from "./schema.ts";
 import { readSqliteStore } from "./sqlite.ts";
 
-/** Inspects the store in an existing file. */
-export async function inspectSqlite(path: string): Promise<StoreInspection> {
-  const connection = await Connection.look(path);
+/** Inspects the store in an existing file; if it is to be read only, without making an index of its log beside it. */
+export async function inspectSqlite({
+  file,
+  isReadOnly = false,
+}: {
+  file: string;
+  isReadOnly?: boolean;
+}): Promise<StoreInspection> {
+  const connection = await (isReadOnly ? Connection.lookUntouched(file) : Connection.look(file));
   try {
     return await connection.read(() => read(connection));
   } catch (error) {

@@ -148,9 +148,15 @@ export async function migrate(connection: Connection, migrations: readonly Migra
 }
 
 /** The schema of a file, 0 if it has none, and the one this program knows. */
-export async function findSchema(path: string): Promise<{ schema: number; known: number }> {
-  if (!existsSync(path)) return { schema: 0, known: SCHEMA };
-  const connection = await Connection.open(path, { check: false });
+export async function findSchema({
+  file,
+  isReadOnly = false,
+}: {
+  file: string;
+  isReadOnly?: boolean;
+}): Promise<{ schema: number; known: number }> {
+  if (!existsSync(file)) return { schema: 0, known: SCHEMA };
+  const connection = await (isReadOnly ? Connection.lookUntouched(file) : Connection.look(file));
   try {
     return { schema: (await connection.read(() => readMeta(connection)))?.schema ?? 0, known: SCHEMA };
   } finally {

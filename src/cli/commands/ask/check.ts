@@ -25,6 +25,7 @@ export const command: Command<typeof flags> = {
   usage: "check <id>",
   flags,
   fields: CHECK_FIELDS,
+  isLooking: () => true,
   examples: ["askd check q-7k3f --json    exit 0 answered, 8 pending, 9 timed out, 10 skipped or cancelled, 12 denied"],
   async run(args, context) {
     const engine = await context.engine();
@@ -43,6 +44,8 @@ export const command: Command<typeof flags> = {
 
 /** Says whether the script that asked reads its outcome now; a process of an earlier start of its agent does not count. */
 function isTakenHere(read: QuestionSnapshot, context: Context) {
+  const { store } = context.place;
+  if (store.kind !== "server" && store.isReadOnly) return false;
   const epoch = context.env["ASKD_EPOCH"];
   return isTakenByReading(read, whoAsks(context)) && (!epoch || Number(epoch) === read.run.epoch);
 }

@@ -36,6 +36,7 @@ export const command: Command<typeof flags> = {
   fields: ["version", "platform", "node", "problems", "warnings", "findings", "fixed", ...PROBE_FIELDS],
   examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json", "askd doctor --probe claude"],
   isAboutWrongConfig: true,
+  isLooking: ({ flags: { fix, send, probe } }) => !fix && !send && probe === undefined,
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     if (args.flags.probe !== undefined) {

@@ -60,6 +60,7 @@ export const command: Command<typeof flags> = {
   usage: "watch [--since <time>] [--run <run>] [--json]",
   flags,
   fields: FIELDS,
+  isLooking: () => true,
   examples: [
     "askd watch",
     "askd watch --since 1h --type 'question.*'",

@@ -19,6 +19,7 @@ const NAME_CELLS = 10;
 export const command: Command<typeof flags> = {
   usage: "channels",
   flags,
+  isLooking: () => true,
   fields: Object.keys(ChannelView.shape),
   examples: ["askd channels", "askd channels --json"],
   async run(args, context) {

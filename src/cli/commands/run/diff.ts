@@ -19,6 +19,7 @@ const flags = {
 export const command: Command<typeof flags> = {
   usage: "diff <id> [--stat | --raw]",
   isLong: () => true,
+  isLooking: () => true,
   flags,
   examples: ["askd diff 42", "askd diff 42 --stat", "askd diff 42 --raw > work.patch"],
   async run(args, context) {

@@ -29,6 +29,7 @@ export const command: Command<typeof flags> = {
   usage: "logs <run> [-f] [--raw] [--err]",
   flags,
   isLong: ({ flags: { follow, raw } }) => !follow && !raw,
+  isLooking: () => true,
   examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.ndjson"],
   async run(args, context) {
     const signal = args.flags.follow ? context.interrupt() : undefined;

@@ -46,6 +46,8 @@ const flags = {
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
+const LOOKS: ReadonlySet<string> = new Set(["list", "show"]);
+
 const LIST_FIELDS: readonly string[] = [...RUN_FIELDS, ...USAGE_FIELDS, "question"];
 
 const LEAST_CELLS = 20;
@@ -67,6 +69,7 @@ interface Started {
 export const command: Command<typeof flags> = {
   usage: "runs list|show|resume|cancel|follow|unfollow [<run>]",
   isLong: () => true,
+  isLooking: ({ positionals: [what = "list"] }) => LOOKS.has(what),
   flags,
   fields: [...new Set([...LIST_FIELDS, ...SHOW_FIELDS, "worker", "files", "starts"])],
   examples: [

@@ -8,7 +8,7 @@ import { pauseFor } from "../../terminal/pause.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import { saySignIn } from "../../sign-in-link.ts";
-import { requireOutsideRun, requireWritable } from "../store/direct-store.ts";
+import { requireOutsideRun } from "../store/direct-store.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { backgroundEnv } from "./background-env.ts";
 import { STOP_MS, workerLockFile } from "./worker.ts";
@@ -39,7 +39,6 @@ export async function findRunningServer(context: Context): Promise<string | unde
 
 /** Starts a background server and returns its address. */
 export async function startServer(context: Context): Promise<string> {
-  requireWritable(context);
   const log = join(context.place.stateDir, "serve.log");
   await context.detach({ argv: serveArgv(context), env: backgroundEnv(context, ["ASKD_PORT"]), log });
   const started = await waitForServer(context);

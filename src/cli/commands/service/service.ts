@@ -22,6 +22,7 @@ const flags = {
 
 export const command: Command<typeof flags> = {
   usage: "service start|stop|status|install|uninstall",
+  isLooking: ({ positionals: [what], flags: { print } }) => what === "status" || (print ?? false),
   flags,
   fields: FIELDS,
   isForAllProjects: true,

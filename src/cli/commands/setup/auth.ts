@@ -25,6 +25,7 @@ export const command: Command<typeof flags> = {
   usage: "auth [status]",
   flags,
   fields: FIELDS,
+  isLooking: () => true,
   examples: ["askd auth    exit 4 if the server rejects your token"],
   async run(args, context) {
     const what = optionalArgument(args.positionals, command.usage);

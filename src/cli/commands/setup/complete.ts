@@ -19,6 +19,7 @@ const flags = {};
 /** Completes a command line: takes the words so far, prints lines of value and description. Never fails, never writes. */
 export const command: Command<typeof flags> = {
   usage: "complete -- [<word>…]",
+  isLooking: () => true,
   flags,
   async run(args, context) {
     const giveUp = context.pause(LONGEST_MS).then(() => []);

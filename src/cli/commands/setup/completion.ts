@@ -59,6 +59,7 @@ const flags = {};
 
 export const command: Command<typeof flags> = {
   usage: "completion bash|zsh|fish",
+  isLooking: () => true,
   flags,
   examples: [
     "source <(askd completion bash)        # in ~/.bashrc",

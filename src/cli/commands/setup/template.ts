@@ -26,9 +26,12 @@ const flags = {
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
+const LOOKS: ReadonlySet<string> = new Set(["list", "show"]);
+
 export const command: Command<typeof flags> = {
   usage: "template add|list|show|remove [<name>] [<text>]",
   isLong: () => true,
+  isLooking: ({ positionals: [what = "list"] }) => LOOKS.has(what),
   flags,
   fields: TEMPLATE_VIEW_FIELDS,
   examples: [

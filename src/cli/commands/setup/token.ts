@@ -27,6 +27,7 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "token create|list|revoke|hand-over [<id>]",
   flags,
+  isLooking: ({ positionals: [what] }) => what === "list",
   fields: [
     "id",
     "scope",

@@ -78,9 +78,12 @@ const PREFERENCE_FLAGS: ReadonlySet<string> = new Set([
   "language",
 ]);
 
+const LOOKS: ReadonlySet<string> = new Set(["list", "show"]);
+
 export const command: Command<typeof flags> = {
   usage: "user list|show|add|set|remove [<id>]",
   flags,
+  isLooking: ({ positionals: [what = "list"] }) => LOOKS.has(what),
   fields: [...FIELDS, ...REMOVAL_FIELDS],
   examples: [
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",

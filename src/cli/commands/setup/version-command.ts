@@ -7,6 +7,7 @@ const flags = {};
 
 export const command: Command<typeof flags> = {
   usage: "version",
+  isLooking: () => true,
   flags,
   fields: ["version"],
   examples: ["askd version", "askd version --json"],

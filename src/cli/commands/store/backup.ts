@@ -4,7 +4,7 @@ import { Refusal } from "../../../core/refusal.ts";
 import { optionalArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import { printResult } from "../../output.ts";
-import { requireMaintainer, requireWritable } from "./direct-store.ts";
+import { requireMaintainer } from "./direct-store.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
 const FIELDS = ["at", "file", "bytes"];
@@ -23,7 +23,6 @@ export const command: Command<typeof flags> = {
         hint: "Run this on the server's machine, without ASKD_URL",
       });
     }
-    requireWritable(context); // the newest backup is noted beside the store
     await requireMaintainer(context);
     const at = context.now();
     const target = name === undefined ? usualFile(store, at) : resolve(context.cwd, name);

@@ -1,4 +1,3 @@
-import { readOnlyRefusal } from "../../../store/read-only.ts";
 import { requireAccess } from "../../../core/people/access.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -23,11 +22,6 @@ export async function withDirectStore<Result>(
   } finally {
     await store.close();
   }
-}
-
-/** Refuses to replace or serve a store that was to be read only. */
-export function requireWritable({ place: { store } }: Pick<Context, "place">): void {
-  if (store.kind !== "server" && store.isReadOnly) throw readOnlyRefusal();
 }
 
 /** Refuses an agent what copies or changes the whole store. The store is only opened if an agent's run may be around. */

@@ -17,6 +17,7 @@ export const command: Command<typeof flags> = {
   usage: "migrate [--check]",
   flags,
   fields: FIELDS,
+  isLooking: ({ flags: { check } }) => check ?? false,
   examples: ["askd backup && askd migrate"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);

@@ -13,7 +13,6 @@ import type { Context } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { asTyped } from "../../program.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { requireWritable } from "./direct-store.ts";
 
 const FIELDS = ["backup", "aside", "runs", "questions", "problems", "stuck"];
 const flags = {};
@@ -42,7 +41,6 @@ export const command: Command<typeof flags> = {
         hint: "Run this on the server's machine, without ASKD_URL",
       });
     }
-    requireWritable(context);
     await requirePerson(context);
     const aside =
       store.kind === "sqlite"

@@ -6,6 +6,7 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 
 const LONG: ReadonlySet<string> = new Set(["graph", "list", "show", "logs"]);
+const LOOKS: ReadonlySet<string> = new Set([...LONG, "validate"]);
 
 const FIELDS = [
   "name",
@@ -40,6 +41,7 @@ type Verb = (words: readonly string[], given: WorkflowFlags, context: Context) =
 export const command: Command<typeof flags> = {
   usage: "workflow list|validate|graph|init|approve|run|show|logs|cancel|retry [<name>…]",
   isLong: (args) => LONG.has(args.positionals[0] ?? "list"),
+  isLooking: (args) => LOOKS.has(args.positionals[0] ?? "list"),
   flags,
   fields: FIELDS,
   examples: [
