@@ -7,7 +7,7 @@ import { COMMANDS, shownCommands } from "./command.ts";
 import { parseFlags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 
-/** What commands that look can also do. */
+/** Forms of these commands that change something. */
 const CHANGES: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
   runs: [["runs", "cancel", "1"]],
   workflow: [["workflow", "run", "autofix"]],

@@ -21,8 +21,8 @@ export async function checkDisk({ store, stateDir }: Pick<DoctorContext, "store"
   const dir = await findAbove(wanted);
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
-  const isTried = dir === wanted && !(store.kind !== "server" && store.isReadOnly);
-  const failure = isTried ? await tryToWrite(dir) : undefined;
+  const isOnlyRead = store.kind !== "server" && store.isReadOnly;
+  const failure = dir === wanted && !isOnlyRead ? await tryToWrite(dir) : undefined;
   const left = `${formatBytes(free)} free`;
   if (failure === "ENOSPC" || failure === "EDQUOT" || free < LEAST_BYTES) {
     const text = `the disk of ${dir} is full (${left}): no question and no answer can be kept`;
@@ -39,7 +39,7 @@ export async function checkDisk({ store, stateDir }: Pick<DoctorContext, "store"
     const text = `only ${left} on the disk of ${dir}`;
     return [{ code: "disk_low", area: "store", level: "warning", text, fix: "free some space" }];
   }
-  return [{ code: "disk", area: "store", level: "ok", text: isTried ? `writable, ${left}` : left }];
+  return [{ code: "disk", area: "store", level: "ok", text: isOnlyRead ? left : `writable, ${left}` }];
 }
 
 /** The folder itself, or its nearest existing ancestor. */
