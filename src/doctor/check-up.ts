@@ -7,7 +7,7 @@ import { formatDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { listMachines } from "../engine/machines.ts";
 import { openStore } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
+import type { KeptJob, Store } from "../store/store.ts";
 import { clientsOf } from "../setup/clients.ts";
 import { Reach } from "../engine/reach/reach.ts";
 import { checkChannels } from "./channel.ts";
@@ -24,13 +24,13 @@ import { checkServer } from "./server.ts";
 import { checkSettings, checkGit, checkNode, checkTemporary } from "./system.ts";
 import { checkBackup, checkDisk } from "./store/disk.ts";
 import { checkRows } from "./store/damaged-row.ts";
+import { checkTrail } from "./store/trail.ts";
 import { checkSchema } from "./store/schema.ts";
 import { checkLog } from "./store/write-ahead-log.ts";
 import { StoreCopy } from "./store/store-copy.ts";
 import { checkPrivate } from "./store/file-permissions.ts";
 import { type MendJobs, checkTimers } from "./timer.ts";
 import { checkWaitingRuns } from "./waiting-run.ts";
-import type { Job } from "../core/run/job.ts";
 import { releaseJobs } from "../engine/jobs/release-jobs.ts";
 
 /** Checks everything of this user's askd on this machine without changing it. */
@@ -152,24 +152,20 @@ function listQueueChecks(store: Store | undefined, context: DoctorContext, copy:
       look: () => checkTimers(store, context.rules, (jobs) => mendJobs(context.store, jobs)),
     },
     { what: "the schema", area: "store", look: () => checkSchema(store, context.store, copy) },
-    {
-      what: "the rows",
-      area: "store",
-      look: () =>
-        checkRows(store, {
-          place: context.store,
-          rules: context.rules,
-          ids: idsFrom(context.nowMs, randomBytes),
-          copy,
-          open: () => openOwn(context.store),
-        }),
-    },
-    { what: "the files of the store", area: "store", look: () => checkDamage(store, context.store) },
+    { what: "the rows", area: "store", look: () => checkContents(store, context, copy) },
     { what: "the clock", area: "store", look: () => checkClockJumps(store) },
     { what: "the worker", area: "queue", look: () => checkWorker(store, context) },
     { what: "the machines", area: "queue", look: () => checkMachines(machinesIn(store), context.host) },
     { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, context) },
   ];
+}
+
+/** Checks files, rows and trail; each is worth a look only if what is below it can be read. */
+async function checkContents(store: Store, context: DoctorContext, copy: StoreCopy): Promise<Finding[]> {
+  const { store: place, rules, nowMs } = context;
+  const ways = { place, rules, ids: idsFrom(nowMs, randomBytes), copy, open: () => openOwn(place) };
+  const damaged = [...(await checkDamage(store, place)), ...(await checkRows(store, ways))];
+  return damaged.length > 0 ? damaged : checkTrail(store, ways);
 }
 
 /** The part of the store that the machine check reads. */
@@ -198,7 +194,7 @@ async function askRemote({ openRemote }: DoctorContext): Promise<Finding[]> {
 }
 
 /** Makes stuck jobs due now. */
-export async function releaseStuckJobs(at: DoctorStore, jobs: readonly Job[]): Promise<void> {
+async function releaseStuckJobs(at: DoctorStore, jobs: readonly KeptJob[]): Promise<void> {
   const store = await openOwn(at);
   try {
     await releaseJobs(store, jobs);

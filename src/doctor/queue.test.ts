@@ -24,6 +24,9 @@ import { VERSION, Ward } from "../../test/ward.ts";
 const now = () => instant(Date.now());
 const anAsk = () => parseAsk({ question: "Redis or Memcached?", timeout: "24h" }, SCRIPT, DEFAULT_RULES, now());
 
+/** No trail tells of the jobs that these tests plant. */
+const isOfQueue = (trouble: string) => !trouble.startsWith("trail_differs");
+
 /** Has a worker that is gone hold a job until then. */
 async function leased(ward: Ward, job: Pick<Job, "key" | "kind"> & Partial<Job>, until: string): Promise<void> {
   await ward.withStore((store) =>
@@ -60,7 +63,9 @@ describe("a job", () => {
       runId: question.runId,
     } as const;
     await leased(ward, job, later(now(), -HOUR_MS));
-    expect(await ward.troubles()).toEqual([expect.stringMatching(/^job_stuck: 1 job \(remind\) stuck for (59m|1h)/)]);
+    expect((await ward.troubles()).filter(isOfQueue)).toEqual([
+      expect.stringMatching(/^job_stuck: 1 job \(remind\) stuck for (59m|1h)/),
+    ]);
     expect(await ward.fix()).toEqual({ fixed: ["job_stuck"], left: [] });
   });
 
@@ -90,7 +95,8 @@ describe("a job", () => {
     await ward.withStore((store) => store.commit({ scheduled: [job] }));
     let started = 0;
     const startWorker = () => Promise.resolve((started += 1) > 0);
-    expect(await ward.fix({ startWorker })).toEqual({ fixed: ["job_stuck"], left: [] });
+    const { fixed, left } = await ward.fix({ startWorker });
+    expect({ fixed, left: left.filter(isOfQueue) }).toEqual({ fixed: ["job_stuck"], left: [] });
     expect(started).toBe(1);
   });
 
@@ -191,7 +197,7 @@ describe("what became of a question", () => {
       questionId: question.id,
     };
     await ward.withStore((store) => store.commit({ scheduled: [job] }));
-    expect(await ward.troubles()).toEqual([
+    expect((await ward.troubles()).filter(isOfQueue)).toEqual([
       expect.stringMatching(/^delivery_failing: the callback of q-\w+ failed 5 times; it is tried again in (59m|1h)/),
     ]);
   });

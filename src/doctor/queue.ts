@@ -3,7 +3,7 @@ import { pluralize } from "../core/text/plural.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
-import type { Job, JobKind } from "../core/run/job.ts";
+import type { JobKind } from "../core/run/job.ts";
 import type { Question } from "../core/question/question.ts";
 import { hasLivingWorker } from "../agents/runner/worker-row.ts";
 import { type Run, hasEnded, isAnswerUntaken } from "../core/run/run.ts";
@@ -29,7 +29,7 @@ const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
 const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "mark_issue", "callback"]);
 
 type QueueContext = Pick<DoctorContext, "agents" | "host" | "env" | "doDue" | "startWorker"> & {
-  release(jobs: readonly Job[]): Promise<void>;
+  release(jobs: readonly KeptJob[]): Promise<void>;
 };
 
 /** Checks pending questions, stuck jobs and failed deliveries. */

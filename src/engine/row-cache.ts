@@ -4,6 +4,7 @@ import { shortId, type QuestionId, type RunId } from "../core/id.ts";
 import { type Question, findAnswer } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
+import { UNREADABLE_CONTENT } from "../store/row.ts";
 import type { StoreChange, Store } from "../store/store.ts";
 import { RecentCache } from "./recent.ts";
 
@@ -34,13 +35,17 @@ export class RowCache {
   async read(id: QuestionId): Promise<QuestionSnapshot> {
     const question = await this.#store.findQuestion(id);
     if (!question) throw noQuestion(id);
-    const [run, content] = await Promise.all([this.readRun(question.runId), this.#readContent(question.content)]);
+    const [run, content] = await Promise.all([
+      this.#store.findRun(question.runId),
+      this.#readContent(question.content),
+    ]);
+    if (!run) throw lostRun(this.#reportLost(`run ${question.runId}`));
     return { run, question, content };
   }
 
   /**
-   * These questions as the store has them now, in the same order, with a few reads for all of them. Those that cannot be
-   * read because of a damaged row are left out.
+   * These questions, which other rows name, as the store has them now, in the same order, with a few reads for all of
+   * them. Those that cannot be read because a row is damaged or gone are left out, and reported.
    */
   async readMany(ids: readonly QuestionId[]): Promise<QuestionSnapshot[]> {
     if (ids.length === 0) return [];
@@ -60,11 +65,12 @@ export class RowCache {
     return ids.flatMap((id) => {
       const question = questions.get(id);
       const run = question && byId.get(question.runId);
-      const isLeftOut = (!question || !run) && this.#store.listUnreadable().length > 0;
-      if (isLeftOut) return [];
-      if (!question) throw noQuestion(id);
+      if (!question || !run) {
+        this.#reportLost(question ? `run ${question.runId}` : `question ${shortId(id)}`);
+        return [];
+      }
       const content = contents.get(question.content) ?? fetched.get(question.content);
-      return { run: run ?? noRun(question.runId), question, content: content ?? noContent(question.content) };
+      return { run, question, content: content ?? this.#lostContent(question.content) };
     });
   }
 
@@ -112,9 +118,22 @@ export class RowCache {
   async #readContent(hash: string) {
     const known = this.#contents.get(hash);
     if (known) return known;
-    const content = (await this.#store.findContent(hash)) ?? noContent(hash);
+    const content = await this.#store.findContent(hash);
+    if (!content) return this.#lostContent(hash);
     this.#contents.set(hash, content);
     return content;
+  }
+
+  /** Stands for the text of a question that is gone, so that the question can still be seen and closed. */
+  #lostContent(hash: string) {
+    this.#reportLost(`text ${hash}`);
+    return UNREADABLE_CONTENT;
+  }
+
+  /** A damaged row that others name was reported before, by its number. */
+  #reportLost(name: string) {
+    if (this.#store.listUnreadable().length === 0) this.#store.reportLost(name);
+    return name;
   }
 }
 
@@ -129,8 +148,10 @@ function noRun(id: RunId): never {
   throw new Refusal("not_found", `There is no run ${id}`, { hint: "See all with: askd status" });
 }
 
-function noContent(hash: string): never {
-  throw new Refusal("store_unusable", `The text of a question is missing (${hash})`, { hint: "Restore a backup" });
+function lostRun(name: string) {
+  return new Refusal("store_unusable", `The ${name} of this question is gone from the store.`, {
+    hint: "Rebuild it from its trail: askd doctor --fix",
+  });
 }
 
 function noQuestion(id: QuestionId) {

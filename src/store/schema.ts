@@ -49,6 +49,11 @@ export function lostVersion(place: string): Refusal {
   });
 }
 
+/** The lowest schema that a program must know to write after all of these migrations. */
+export function findWritableBy(migrations: readonly Migration[]): number {
+  return Math.max(...migrations.map(({ writableBy }) => writableBy));
+}
+
 /** Compares the schema of a store with the one this program knows. */
 export function compareVersion(found: SchemaVersion | undefined, known: number): StoreInspection["schema"] {
   if (!found) return "missing";

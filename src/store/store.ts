@@ -90,11 +90,26 @@ export interface ClaimFilter {
   limit: number;
 }
 
-/** Damaged rows that no change can replace. */
+/** Damaged rows that no change can replace, and rows that are gone and that a change needs. */
 export interface DamagedRows {
   contents?: readonly string[];
   entries?: ReadonlyArray<Pick<Entry, "kind" | "id">>;
+  lostRuns?: readonly LostRun[];
+  lostQuestions?: readonly LostQuestion[];
 }
+
+/** A run whose row is gone, as its trail knows it. */
+export interface LostRun {
+  id: RunId;
+  /** 0 if it is not known; another one if it was given to a later run. */
+  number: number;
+  version: number;
+  /** The last line of its chain. */
+  head: { n: number; hash: string; seq: number };
+}
+
+/** A question whose row is gone, as its trail knows it. */
+export interface LostQuestion extends Pick<Question, "id" | "runId" | "key" | "version" | "status"> {}
 
 /** Stores runs, questions, events and jobs. Everything was decided before; it has no rules of its own. */
 export interface Store {
@@ -107,7 +122,7 @@ export interface Store {
    */
   adopt(changes: Changes): Promise<CommitResult>;
 
-  /** Deletes damaged rows and writes what takes their place, all of it or nothing. */
+  /** Deletes damaged rows, puts back empty ones for those that are lost, and writes what takes their place, all of it or nothing. */
   replaceDamaged(gone: DamagedRows, changes: Changes): Promise<CommitResult>;
 
   findRun(id: RunId): Promise<Run | undefined>;
@@ -171,6 +186,8 @@ export interface Store {
   findDamage(depth: "quick" | "whole"): Promise<string[]>;
   /** The rows that this process met lately and could not read, by name; lists leave them out. */
   listUnreadable(): string[];
+  /** Reports a row that others name and that is gone, as one that could not be read. */
+  reportLost(name: string): void;
   /** Triggers, views, indexes, tables and columns that differ from what the migrations make. */
   findSchemaDifferences(): Promise<SchemaDifference[]>;
 

@@ -238,6 +238,10 @@ export class MemoryStore implements Store {
     return [];
   }
 
+  reportLost(): void {
+    // memory loses nothing; a test may name what never was
+  }
+
   listUnreadable(): string[] {
     return [];
   }

@@ -1,5 +1,12 @@
 import { unreachable } from "../unreachable.ts";
 
+/** A row that is gone: of these tables, or a job that its run or question must have. */
+export type LostRow =
+  | { table: "question"; id: string; runId: string }
+  | { table: "content"; id: string }
+  | { table: "entry"; kind: string; id: string; parent?: string }
+  | { table: "job"; id: string };
+
 /** A disagreement between the trail and the rows. */
 export type TrailMismatch =
   | { is: "line_missing" | "line_changed"; run: number; line: number }
@@ -9,7 +16,8 @@ export type TrailMismatch =
   | { is: "run_differs"; run: number; status: string; told: string }
   | { is: "untold"; question: string }
   | { is: "question_differs"; question: string; status: string; version: number; told: string; toldVersion: number }
-  | { is: "row_changed" | "row_missing" | "row_unknown"; row: string }
+  | { is: "row_changed" | "row_unknown"; row: string }
+  | { is: "row_missing"; row: string; lost?: LostRow }
   | { is: "rows_unknown"; rows: string; count: number }
   | { is: "column_differs"; row: string; column: string }
   | { is: "job_moved"; job: string; due: string; told: string }

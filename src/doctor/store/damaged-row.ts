@@ -60,12 +60,17 @@ function isOfTrail({ table }: UnreadableRow) {
   return table === "event" || table === "archive";
 }
 
-function nameAll(rows: readonly UnreadableRow[]) {
+/** The names of the first rows, and how many more there are. */
+export function nameAll(rows: readonly UnreadableRow[]): string {
   const named = rows.slice(0, MOST_NAMED).map(({ name }) => name);
   return `${named.join(", ")}${rows.length > MOST_NAMED ? ` and ${rows.length - MOST_NAMED} more` : ""}`;
 }
 
-async function setAside(rows: readonly UnreadableRow[], { rules, ids, copy, open }: SetAsideWays) {
+/** Replaces the rows; a copy of the store is kept. */
+export async function setAside(
+  rows: readonly UnreadableRow[],
+  { rules, ids, copy, open }: SetAsideWays,
+): Promise<void> {
   await copy.keep();
   const store = await open();
   try {

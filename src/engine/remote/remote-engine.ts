@@ -170,8 +170,12 @@ class RemoteVerbs implements WrittenVerbs {
     return this.#caller.call("putTemplate", { params: { id: name }, body, by });
   }
 
-  readMany(ids: readonly QuestionId[]) {
-    return Promise.all(ids.map((id) => this.#read(id)));
+  /** Those that cannot be read because a row of the server's store is damaged or gone are left out. */
+  async readMany(ids: readonly QuestionId[]) {
+    const reads = await Promise.all(
+      ids.map((id) => orNothing("not_found", orNothing("store_unusable", this.#read(id)))),
+    );
+    return reads.filter((read) => read !== undefined);
   }
 
   findRun(id: RunId) {

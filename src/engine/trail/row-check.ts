@@ -103,7 +103,7 @@ export class RowCheck {
       const body = found.get(name);
       const row = `text ${name}`;
       this.#knownContents += 1;
-      if (body === undefined) this.#flaws.add({ is: "row_missing", row });
+      if (body === undefined) this.#flaws.add({ is: "row_missing", row, lost: { table: "content", id: name } });
       else if (digestOf(body) !== digest) this.#flaws.add({ is: "row_changed", row });
     }
     this.#contents.clear();
@@ -117,7 +117,8 @@ export class RowCheck {
       const dueAt = digest?.split(" ")[0];
       // A job that is not due yet cannot have been done; one that was due may have become unnecessary.
       const isMissing = isRequired || (dueAt !== undefined && dueAt > this.#now);
-      if (job === undefined && isMissing) this.#flaws.add({ is: "row_missing", row: `job ${key}` });
+      const lost = isRequired ? ({ table: "job", id: key } as const) : undefined;
+      if (job === undefined && isMissing) this.#flaws.add({ is: "row_missing", row: `job ${key}`, lost });
       if (job === undefined || digest === undefined) continue;
       this.#knownJobs.add(key);
       this.#flaws.add(...this.#checkJob(job, digest));
@@ -185,14 +186,16 @@ export class RowCheck {
     for (const each of expected) {
       const entry = byId.get(each.id);
       const row = `delivery ${each.id}`;
-      if (entry === undefined) this.#flaws.add({ is: "row_missing", row });
+      const { id, parent } = each;
+      const lost = { table: "entry", kind: "delivery", id, parent } as const;
+      if (entry === undefined) this.#flaws.add({ is: "row_missing", row, lost });
       else if (!isDeliveryOf(entry, each)) this.#flaws.add({ is: "row_changed", row });
     }
   }
 
   #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined) {
     const row = `${kind} ${id}`;
-    if (entry === undefined) return this.#flaws.add({ is: "row_missing", row });
+    if (entry === undefined) return this.#flaws.add({ is: "row_missing", row, lost: { table: "entry", kind, id } });
     const version = Number(digest.split(" ")[0]);
     // A later change is told of by another chain; if none does, the entry is left over in the end.
     if (entry.version > version) return;

@@ -20,7 +20,8 @@ import { type } from "../../../test/typed.ts";
 import { exportStore } from "./export.ts";
 import { checkExport, importLines } from "./import.ts";
 import { listDamagedRows, setRowsAside } from "./set-aside.ts";
-import { verify } from "./verify.ts";
+import { findLostRows } from "./lost-row.ts";
+import { compareRows, verify } from "./verify.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "askd-damaged-row-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -44,7 +45,7 @@ beforeAll(async () => {
       await store.close();
     }
     const database = openDatabase(copy);
-    database.exec(sql);
+    database.exec(`pragma foreign_keys = off; ${sql}`);
     database.close();
     return openSqliteStore(copy);
   };
@@ -115,6 +116,39 @@ describe("a row that cannot be read", () => {
         const moved = new MemoryStore(() => instant(Date.now()));
         const { conflicts } = await importLines(moved, each(await exported(store)), SYSTEM);
         expect(conflicts).toEqual([]);
+        expect((await verify(moved)).problems).toEqual([]);
+      } finally {
+        await store.close();
+      }
+    },
+  );
+});
+
+const LOSSES = [
+  ["run", "delete from run where id = (select min(id) from run where status = 'awaiting_input')", "run"],
+  ["question", "delete from question where id = (select min(id) from question where status = 'pending')", undefined],
+  ["content", "delete from content where hash = (select max(hash) from content)", "text"],
+] as const;
+
+describe("a row that is gone", () => {
+  const cases = ["SQLite", "PostgreSQL"].flatMap((name) => LOSSES.map((loss) => [name, ...loss] as const));
+  test.each(cases)(
+    "in %s, of the table %s, is left out; everything else works, and it is put back",
+    async (name, table, sql, named) => {
+      const store = await damaged[name]!({ sql });
+      try {
+        await expectUse(store);
+        // A question that is gone is missed by nobody but the trail.
+        if (named) expect(store.listUnreadable()).toEqual([expect.stringContaining(`${named} `)]);
+        const flaws = await compareRows(store, AbortSignal.timeout(60_000));
+        const lost = await store.readSnapshot((snapshot) => findLostRows(snapshot, flaws));
+        expect(lost.map((row) => row.table)).toEqual([table]);
+        expect(await setRowsAside(store, lost, { now: await store.now(), by: SYSTEM, ids, rules: ROOMY })).toEqual(
+          lost,
+        );
+        expect((await verify(store)).problems).toEqual([]);
+        const moved = new MemoryStore(() => instant(Date.now()));
+        expect((await importLines(moved, each(await exported(store)), SYSTEM)).conflicts).toEqual([]);
         expect((await verify(moved)).problems).toEqual([]);
       } finally {
         await store.close();

@@ -1,5 +1,5 @@
 import type { Changes, DecisionContext, Entry } from "../../core/changes.ts";
-import { type QuestionId, type RunId, STORE_CHAIN } from "../../core/id.ts";
+import { QuestionId, RunId, STORE_CHAIN } from "../../core/id.ts";
 import { questionEvent, unchangedRunEvent, type Event } from "../../core/trail/event.ts";
 import { ROW_DAMAGED, closeDamagedQuestion, rebuildDamagedRun, rebuildJob } from "../../core/trail/rebuilt-row.ts";
 import { DeliveryRef } from "../../core/channel/delivery-ref.ts";
@@ -8,6 +8,7 @@ import { type RowDigests, digestOf } from "../../core/trail/row-digest.ts";
 import { contentName, hashContent } from "../../core/question/content.ts";
 import { missingJobs } from "../../core/trail/required-job.ts";
 import { UNREADABLE_CONTENT } from "../../store/row.ts";
+import type { Question } from "../../core/question/question.ts";
 import type { Actor } from "../../core/people/actor.ts";
 import type { CommitResult, DamagedRows, Store } from "../../store/store.ts";
 import { allQuestions } from "../runs.ts";
@@ -36,8 +37,9 @@ export async function setRowsAside(
   for (const table of ORDER) {
     for (const row of rows.filter((each) => each.table === table)) {
       const { gone, changes } = await replace(store, row, { at, chains: chains.get(row.trailName) ?? [] });
-      const copy = copyOf(row, at);
-      const committed = await store.replaceDamaged(gone, { ...changes, entries: [...(changes.entries ?? []), copy] });
+      const copies = row.lost ? [] : [copyOf(row, at)];
+      const entries = [...(changes.entries ?? []), ...copies];
+      const committed = await store.replaceDamaged(gone, { ...changes, entries });
       if (committed.ok) done.push(row);
     }
   }
@@ -68,9 +70,9 @@ interface Place {
 async function replace(store: Store, row: UnreadableRow, { at, chains }: Place): Promise<Replacement> {
   switch (row.table) {
     case "run":
-      return { gone: {}, changes: await replaceRun(store, row, at) };
+      return { gone: lostRunOf(row), changes: await replaceRun(store, row, at) };
     case "question":
-      return { gone: {}, changes: await replaceQuestion(store, row, at) };
+      return { gone: lostQuestionOf(row), changes: await replaceQuestion(store, row, at) };
     case "job":
       return { gone: {}, changes: await replaceJob(store, row, at) };
     case "content": {
@@ -84,10 +86,22 @@ async function replace(store: Store, row: UnreadableRow, { at, chains }: Place):
   }
 }
 
-async function replaceRun(store: Store, { id, number = 0, columns }: UnreadableRow, at: DecisionContext) {
+/** The row that has to be there again, at the end of its chain, before it can be replaced. */
+function lostRunOf({ id, number = 0, version, lost }: UnreadableRow): DamagedRows {
+  return lost?.head ? { lostRuns: [{ id: id as RunId, number, version, head: lost.head }] } : {}; // as in its lines
+}
+
+function lostQuestionOf({ columns, version, lost }: UnreadableRow): DamagedRows {
+  if (!lost) return {};
+  const { id, runId } = { id: QuestionId.parse(columns["id"]), runId: RunId.parse(columns["runId"]) };
+  const status = columns["status"] as Question["status"]; // as an event that we wrote says
+  return { lostQuestions: [{ id, runId, key: String(columns["key"]), version, status }] };
+}
+
+async function replaceRun(store: Store, { id, number = 0, columns, lost }: UnreadableRow, at: DecisionContext) {
   const questions = await allQuestions(store, id as RunId); // as it is in the table
-  const { events } = await store.readChain(id as RunId);
-  return rebuildDamagedRun({ columns, number, questions, first: events[0]?.event }, at);
+  const first = lost ? lost.first : (await store.readChain(id as RunId)).events[0]?.event;
+  return rebuildDamagedRun({ columns, number, questions, first }, at);
 }
 
 async function replaceQuestion(store: Store, { id, runId, columns }: UnreadableRow, at: DecisionContext) {

@@ -1,6 +1,8 @@
 import { type RunId, STORE_CHAIN, shortId } from "../../core/id.ts";
 import { type RowDigests, contentRow, entryRow, jobRow, RUN_ROW } from "../../core/trail/row-digest.ts";
 import type { KeptColumns } from "../../core/trail/rebuilt-row.ts";
+import type { Event } from "../../core/trail/event.ts";
+import type { LostRun } from "../../store/store.ts";
 import { pageName } from "../../store/archive.ts";
 import {
   entryName,
@@ -43,6 +45,8 @@ export interface UnreadableRow {
   version: number;
   columns: KeptColumns;
   body: string;
+  /** Set if the row is gone; of a run with the end and the first event of its chain. */
+  lost?: { head?: LostRun["head"]; first?: Event | undefined };
 }
 
 /** Finds all rows of a store that cannot be read. */

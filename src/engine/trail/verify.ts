@@ -65,14 +65,25 @@ function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readon
   return { ...counts, problems: flaws.map(describeTrailMismatch), ...(flaws.length > 0 && { flaws }) };
 }
 
+/** Compares the rows and the trail alone, until the signal says that it takes too long. */
+export async function compareRows(store: Store, signal: AbortSignal): Promise<readonly TrailMismatch[]> {
+  const now = await store.now();
+  const compared = await store.readSnapshot((snapshot) => compare(snapshot, { now, anchors: [], schema: [], signal }));
+  return compared.flaws ?? [];
+}
+
+interface CompareOptions {
+  now: Instant;
+  anchors: readonly Anchor[];
+  schema: readonly TrailMismatch[];
+  signal?: AbortSignal;
+}
+
 /**
  * Runs, questions and lines come in the order of run ids, so that one run is compared at a time. All of it is read as
  * it was at one moment: a commit that comes meanwhile is neither missed nor taken for damage.
  */
-async function compare(
-  snapshot: StoreSnapshot,
-  { now, anchors, schema }: { now: Instant; anchors: readonly Anchor[]; schema: readonly TrailMismatch[] },
-) {
+async function compare(snapshot: StoreSnapshot, { now, anchors, schema, signal }: CompareOptions): Promise<Verified> {
   const flaws = new MismatchList();
   flaws.add(...schema);
   const rows = new RowCheck(snapshot, { flaws, now });
@@ -84,6 +95,7 @@ async function compare(
   let hasStoreChain = false;
   for (let run = await runs.peek(); run !== undefined; run = await runs.peek()) {
     runs.take();
+    signal?.throwIfAborted();
     const isStore = run.id === STORE_CHAIN;
     if (!isStore) counts.runs += 1;
     const chain = new ChainCheck(run);
@@ -163,7 +175,8 @@ async function compareRun(
     if (question && run) for (const key of requiredQuestionJobs(question, run)) required.add(key);
   }
   for (const name of digests.keys()) {
-    if (!name.includes(" ")) flaws.add({ is: "row_missing", row: shortId(name) });
+    if (!name.includes(" "))
+      flaws.add({ is: "row_missing", row: shortId(name), lost: { table: "question", id: name, runId: kept.id } });
   }
   await rows.expect(digests, required);
 }

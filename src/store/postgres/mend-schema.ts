@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
 import { STORE_CHAIN } from "../../core/id.ts";
-import { type SchemaDifference, compareSchemas } from "../schema.ts";
+import { type SchemaDifference, compareSchemas, findWritableBy } from "../schema.ts";
 import { connectClient, explainPostgresError } from "./connect.ts";
-import { LOCK, readExpectedSchema, readParts } from "./migrate.ts";
+import { LOCK, isMark, mendMarks, readExpectedSchema, readParts } from "./migrate.ts";
 import { inTransaction } from "./pool.ts";
 import { MIGRATIONS, SCHEMA, WORDS } from "./schema.ts";
 
@@ -24,6 +24,7 @@ export async function findMissingRows(client: ClientBase): Promise<string[]> {
 export function isMendable({ what, how }: SchemaDifference): boolean {
   if (what.startsWith("index ")) return how !== "added" || !what.endsWith("_pkey");
   if (what.startsWith("trigger ") && how === "added") return true;
+  if (isMark({ what, how })) return true;
   return WORD_TABLES.some((name) => what === `table ${name}` && how === "missing");
 }
 
@@ -36,6 +37,7 @@ export async function mendPostgresSchema(url: string): Promise<void> {
       await inTransaction(client, async () => {
         await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
         await restoreRows(client);
+        await mendMarks(client);
         if (expected) await mendParts(client, expected);
       });
     } finally {
@@ -49,8 +51,8 @@ export async function mendPostgresSchema(url: string): Promise<void> {
 async function restoreRows(client: ClientBase) {
   const missing = await findMissingRows(client);
   if (missing.includes("meta")) {
-    const writableBy = MIGRATIONS.at(-1)?.writableBy ?? SCHEMA;
-    await client.query("insert into meta (schema, writable_by) values ($1, $2)", [SCHEMA, writableBy]);
+    const values = [SCHEMA, findWritableBy(MIGRATIONS)];
+    await client.query("insert into meta (schema, writable_by) values ($1, $2)", values);
   }
   if (missing.includes("word_mark")) await rebuildWords(client);
   if (!missing.includes("store chain")) return;

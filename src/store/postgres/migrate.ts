@@ -8,6 +8,7 @@ import {
   compareVersion,
   lostVersion,
   planMigration,
+  findWritableBy,
 } from "../schema.ts";
 import { connectClient, explainPostgresError } from "./connect.ts";
 import { inTransaction } from "./pool.ts";
@@ -214,7 +215,38 @@ export async function findSchemaDifferences(
   // Nothing was compared, and that must not look as if nothing was found.
   if (!expected) return [{ what: "the right to create a schema, by which it is compared,", how: "missing" }];
   const { rows } = await client.query<{ name: string }>("select current_schema() as name");
-  return compareSchemas(await readParts(client, rows[0]?.name ?? ""), expected);
+  const parts = await readParts(client, rows[0]?.name ?? "");
+  return [...compareSchemas(parts, expected), ...(await findChangedMarks(client))];
+}
+
+/** Values that guard the store, each with what is wrong and what puts it right. */
+const MARKS: Readonly<Record<string, { isWrong: string; sql: string }>> = {
+  "mark writable_by": {
+    isWrong: `select from meta where writable_by <> ${findWritableBy(MIGRATIONS)}`,
+    sql: `update meta set writable_by = ${findWritableBy(MIGRATIONS)}`,
+  },
+  "mark job_attempt": {
+    isWrong: "select from job_attempt where last_value < (select max(attempt) from job)",
+    sql: "select setval('job_attempt', (select max(attempt) from job))",
+  },
+};
+
+async function findChangedMarks(client: ClientBase): Promise<SchemaDifference[]> {
+  const found: SchemaDifference[] = [];
+  for (const [what, { isWrong }] of Object.entries(MARKS))
+    if ((await client.query(isWrong)).rows.length > 0) found.push({ what, how: "changed" });
+  return found;
+}
+
+/** Says whether it is a value that is not as our migrations and changes leave it. */
+export function isMark({ what }: SchemaDifference): boolean {
+  return Object.hasOwn(MARKS, what);
+}
+
+/** Puts right the marks that were changed. */
+export async function mendMarks(client: ClientBase): Promise<void> {
+  for (const { isWrong, sql } of Object.values(MARKS))
+    if ((await client.query(isWrong)).rows.length > 0) await client.query(sql);
 }
 
 /** The parts of a schema, each with its definition. */

@@ -317,6 +317,10 @@ class PostgresStore implements Store {
     return [];
   }
 
+  reportLost(name: string) {
+    this.#pool.unreadable.report(name);
+  }
+
   listUnreadable() {
     return this.#pool.unreadable.list();
   }

@@ -39,6 +39,12 @@ const Applied = z
   })
   .nullable();
 
+const PUT_LOST_RUN = `insert into run (number, id, version, body, name, host, agent, status, chain_n, chain_hash)
+  values (case when $1::bigint > 0 and not exists (select from run where number = $1) then $1 else nextval(${SEQUENCE}) end,
+    $2, $3, '', '', '', '', '', $4, $5)`;
+const PUT_LOST_QUESTION =
+  "insert into question (id, version, body, run_id, key, status) values ($1, $2, '', $3, $4, $5)";
+
 /** Writes the commits of one process, which notifications name as their origin. */
 export class PostgresWriter {
   readonly #pool: PostgresPool;
@@ -81,14 +87,13 @@ export class PostgresWriter {
   }
 
   /** Deletes damaged rows and writes what takes their place, in one transaction. */
-  replaceDamaged({ contents = [], entries = [] }: DamagedRows, changes: Changes): Promise<CommitResult> {
+  replaceDamaged(gone: DamagedRows, changes: Changes): Promise<CommitResult> {
     const commit = prepareCommit(changes);
     const values = encodeBatch([commit], { origin: this.#origin, isCareful: true });
     return this.#pool.use((client) =>
       inTransaction(client, async () => {
-        await client.query("delete from content where hash = any($1)", [contents]);
-        for (const { kind, id } of entries)
-          await client.query("delete from entry where kind = $1 and id = $2", [kind, encodeName(id)]);
+        await deleteRows(client, gone);
+        await putLostRows(client, gone);
         const [committed] = await apply(client, [commit], { text: applyText(values), values });
         if (!committed?.ok) throw new Error(`damaged rows could not be replaced: ${committed?.why ?? "newer_schema"}`);
         return committed;
@@ -104,6 +109,20 @@ async function apply(client: Queryable, batch: readonly PreparedCommit[], statem
 
 function applyText(params: readonly unknown[]) {
   return `select askd_apply(${params.map((_, index) => `$${index + 1}`).join(", ")}) as applied`;
+}
+
+async function deleteRows(client: Queryable, { contents = [], entries = [] }: DamagedRows) {
+  await client.query("delete from content where hash = any($1)", [contents]);
+  for (const { kind, id } of entries)
+    await client.query("delete from entry where kind = $1 and id = $2", [kind, encodeName(id)]);
+}
+
+/** Puts back rows without a text, for the changes that are written in the same transaction. */
+async function putLostRows(client: Queryable, { lostRuns = [], lostQuestions = [] }: DamagedRows) {
+  for (const { id, number, version, head } of lostRuns)
+    await client.query(PUT_LOST_RUN, [number, id, version, head.n, head.hash]);
+  for (const { id, version, runId, key, status } of lostQuestions)
+    await client.query(PUT_LOST_QUESTION, [id, version, runId, encodeName(key), status]);
 }
 
 /** Restores the versions and numbers of imported rows, inside the transaction that wrote them. */

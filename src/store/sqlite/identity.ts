@@ -4,7 +4,7 @@ import { type Database, isDatabaseFile } from "../../sqlite.ts";
 import { damagedFileText } from "./error.ts";
 
 /** The application id in the header of an askd store: "askd". */
-const APPLICATION_ID = 0x61736b64;
+export const APPLICATION_ID = 0x61736b64;
 
 /** The tables of every askd store, also of one from before the application id. */
 const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];

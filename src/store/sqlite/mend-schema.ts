@@ -1,14 +1,12 @@
 import { STORE_CHAIN } from "../../core/id.ts";
 import { type Database, openMemoryDatabase } from "../../sqlite.ts";
-import { type SchemaDifference, compareSchemas } from "../schema.ts";
+import { type SchemaDifference, compareSchemas, findWritableBy } from "../schema.ts";
 import { Connection } from "./connection.ts";
-import { MIGRATIONS, SCHEMA, WORDS, readParts } from "./schema.ts";
+import { ATTEMPTS_SKIPPED, MIGRATIONS, SCHEMA, WORDS, isMark, mendMarks, readParts } from "./schema.ts";
 
 /** Parts that hold nothing: they can be dropped and made again from the rows. */
 const REBUILT = /^(?:index|trigger|view) /;
 const WORD_PARTS = ["question_word", "answered_word", "word_mark"];
-/** More than the attempts that a process reserves at once: none may be used twice. */
-const ATTEMPTS_SKIPPED = 1_000_000;
 
 /** A row that every store needs. */
 export type MissingRow = "meta" | "word_mark" | "store chain";
@@ -27,7 +25,7 @@ export function findMissingRows(database: Database): MissingRow[] {
 /** Says whether a part of the schema can be rebuilt without losing anything. */
 export function isMendable({ what, how }: SchemaDifference): boolean {
   const isWords = WORD_PARTS.some((name) => what === `table ${name}`) && how === "missing";
-  return isWords || REBUILT.test(what);
+  return isWords || REBUILT.test(what) || isMark({ what, how });
 }
 
 /** Rebuilds what our migrations make and a store has lost, in one transaction: rows of its own, indexes, word tables. */
@@ -56,6 +54,7 @@ function mendParts(database: Database, { hasLostMark }: { hasLostMark: boolean }
       if (how !== "missing") database.exec(`drop ${quoted(what)}`);
       if (how !== "added") database.exec(made.get(what) ?? "");
     }
+    mendMarks(database);
     const hasLostWords = differences.some(({ what }) => !REBUILT.test(what));
     if (!hasLostWords && !hasLostMark) return;
     // The words are indexed again from the first event, by an idle process.
@@ -76,9 +75,8 @@ function restoreMeta(database: Database) {
   const { attempt } = database
     .prepare<{ attempt: number }>("select coalesce(max(attempt), 0) as attempt from job")
     .get() ?? { attempt: 0 };
-  const writableBy = MIGRATIONS.at(-1)?.writableBy ?? SCHEMA;
   const sql = "insert into meta (id, schema, writable_by, attempt) values (1, ?, ?, ?)";
-  database.prepare(sql).run(SCHEMA, writableBy, attempt + ATTEMPTS_SKIPPED);
+  database.prepare(sql).run(SCHEMA, findWritableBy(MIGRATIONS), attempt + ATTEMPTS_SKIPPED);
 }
 
 /** The chain of the store itself ends with its last event. */

@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
 import { type Database, openMemoryDatabase } from "../../sqlite.ts";
 import { type Migration, type SchemaDifference, type SchemaVersion, compareSchemas, planMigration } from "../schema.ts";
-import { lostVersion } from "../schema.ts";
+import { findWritableBy, lostVersion } from "../schema.ts";
 import { Connection } from "./connection.ts";
+import { APPLICATION_ID } from "./identity.ts";
+
+/** More than the attempts that a process reserves at once: none may be used twice. */
+export const ATTEMPTS_SKIPPED = 1_000_000;
 
 /** Tables that SQLite makes itself: for keys, for statistics, and behind an index of words, as its version does it. */
 const OWN_OF_SQLITE = /^(?:table|index) sqlite_/;
@@ -166,17 +170,55 @@ export async function findSchema({
 
 /** Finds triggers, views, indexes, tables and columns that our migrations did not make. */
 export async function findSchemaDifferences(connection: Connection): Promise<SchemaDifference[]> {
-  const { schema, found } = await connection.read(() => ({
+  const { schema, found, marks } = await connection.read(() => ({
     schema: readMeta(connection)?.schema ?? 0,
     found: readParts(connection.database),
+    marks: findChangedMarks(connection.database),
   }));
   if (schema !== SCHEMA) return [{ what: `version ${schema}`, how: "changed" }];
   const expected = openMemoryDatabase();
   try {
     for (const { sql } of MIGRATIONS) expected.exec(sql);
-    return compareSchemas(found, readParts(expected));
+    return [...compareSchemas(found, readParts(expected)), ...marks];
   } finally {
     expected.close();
+  }
+}
+
+/** Marks in the header of the file and in the row with its version, each with what is wrong and what puts it right. */
+const MARKS: Readonly<Record<string, { isWrong: string; sql: string }>> = {
+  "mark application_id": {
+    isWrong: `select 1 from pragma_application_id where application_id <> ${APPLICATION_ID}`,
+    sql: `pragma application_id = ${APPLICATION_ID}`,
+  },
+  "mark user_version": {
+    isWrong: "select 1 from pragma_user_version where user_version <> 0",
+    sql: "pragma user_version = 0",
+  },
+  "mark writable_by": {
+    isWrong: `select 1 from meta where writable_by <> ${findWritableBy(MIGRATIONS)}`,
+    sql: `update meta set writable_by = ${findWritableBy(MIGRATIONS)}`,
+  },
+  "mark attempt": {
+    isWrong: "select 1 from meta where attempt < (select max(attempt) from job)",
+    sql: `update meta set attempt = ${ATTEMPTS_SKIPPED} + (select max(attempt) from job)`,
+  },
+};
+
+function findChangedMarks(database: Database): SchemaDifference[] {
+  const wrong = Object.entries(MARKS).filter(([, { isWrong }]) => database.prepare(isWrong).get() !== undefined);
+  return wrong.map(([what]) => ({ what, how: "changed" }));
+}
+
+/** Says whether it is a mark that is not as our migrations and changes leave it. */
+export function isMark({ what }: SchemaDifference): boolean {
+  return Object.hasOwn(MARKS, what);
+}
+
+/** Puts right the marks that were changed. */
+export function mendMarks(database: Database): void {
+  for (const { isWrong, sql } of Object.values(MARKS)) {
+    if (database.prepare(isWrong).get() !== undefined) database.exec(sql);
   }
 }
 

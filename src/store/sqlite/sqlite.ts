@@ -38,7 +38,7 @@ import type { StoreSnapshot, StoredLine } from "../snapshot.ts";
 import { readSqliteSnapshot } from "./snapshot.ts";
 import { SqliteWatch } from "./watch.ts";
 import { prepareAdopted, prepareCommit } from "../prepare.ts";
-import { deleteRows, restoreRows, SqliteWriter } from "./write.ts";
+import { deleteRows, putLostRows, restoreRows, SqliteWriter } from "./write.ts";
 import type {
   StoreChange,
   ClaimFilter,
@@ -197,6 +197,7 @@ class SqliteStore implements Store {
     const commit = prepareCommit(changes);
     const committed = await this.#connection.transact(() => {
       deleteRows(this.#connection, gone);
+      putLostRows(this.#connection, gone);
       const [result] = this.#writer.write([commit], this.#now());
       if (!result?.ok) throw new Error(`damaged rows could not be replaced: ${result?.why ?? "newer_schema"}`);
       return result;
@@ -375,6 +376,10 @@ class SqliteStore implements Store {
       this.#looked = { atMs: nowMs, found: findQuickDamage(this.#connection) };
     }
     return this.#looked.found;
+  }
+
+  reportLost(name: string) {
+    this.#unreadable.report(name);
   }
 
   listUnreadable() {

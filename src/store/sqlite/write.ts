@@ -28,6 +28,13 @@ const PUT_ENTRY = `insert into entry (kind, id, parent, version, body) values (?
 const NEW_EVENTS = insertInto("event", ["seq", "run_id", "n", "before", "hash", "body"]);
 const NEW_SEAL = "insert into seal (n, hash, body) values (?, ?, ?)";
 
+const PUT_LOST_RUN = `insert into run (number, id, version, body, name, host, agent, status, chain_n, chain_hash, chain_seq)
+  values (?, ?, ?, '', '', '', '', '', ?, ?, ?)`;
+// Answered questions are counted by the last row, so the gap that the lost one left is filled.
+const PUT_LOST_QUESTION = `insert into question ("row", id, version, body, run_id, key, status)
+  select min(free."row"), ?, ?, '', ?, ?, ? from (select 1 as "row" union all select "row" + 1 from question) free
+  where not exists (select 1 from question where question."row" = free."row")`;
+
 const NEWER_SCHEMA: CommitResult = { ok: false, why: "newer_schema" };
 
 /** The last line of a run's chain. */
@@ -174,6 +181,16 @@ export function restoreRows(connection: Connection, { runs = [], questions = [] 
   }
   const put = connection.prepare("update question set version = ? where id = ?");
   for (const { id, version } of questions) put.run(version, id);
+}
+
+/** Puts back rows without a text, for the changes that are written in the same transaction. */
+export function putLostRows(connection: Connection, { lostRuns = [], lostQuestions = [] }: DamagedRows): void {
+  for (const { id, number, version, head } of lostRuns) {
+    const isFree = number > 0 && connection.prepare("select 1 from run where number = ?").get(number) === undefined;
+    connection.prepare(PUT_LOST_RUN).run(isFree ? number : null, id, version, head.n, head.hash, head.seq);
+  }
+  const put = connection.prepare(PUT_LOST_QUESTION);
+  for (const { id, version, runId, key, status } of lostQuestions) put.run(id, version, runId, key, status);
 }
 
 /** Deletes damaged rows that no change can replace. */

@@ -223,7 +223,7 @@ async function collect(search: Search, most: number): Promise<Row[]> {
     const page = await engine.listQuestions({ status, runId, after, order, limit: MOST_LISTED });
     const wanted = page.filter((question) => since === undefined || question.askedAt >= since);
     for (const question of wanted) {
-      const run = await readRun(question.runId, search);
+      const run = await readRun(question, search);
       if (run && search.isMeant({ question, run })) rows.push({ question, run });
     }
     after = page.at(-1)?.id;
@@ -233,19 +233,18 @@ async function collect(search: Search, most: number): Promise<Row[]> {
   return rows.slice(0, most);
 }
 
-/** The run of a question; undefined if its row is damaged. */
-async function readRun(id: RunId, { engine, runs }: Search) {
-  const known = runs.get(id);
+/** The run of a question; undefined if its row is damaged or gone. */
+async function readRun({ id, runId }: Question, { engine, runs }: Search) {
+  const known = runs.get(runId);
   if (known) return known;
-  const run = await engine.findRun(id).catch(ignoreDamaged);
-  if (run === "damaged") return undefined;
-  if (!run) throw new Refusal("not_found", `The run ${id} is gone`);
-  runs.set(id, run);
+  const run = await engine.findRun(runId).catch(ignoreDamaged);
+  if (run) runs.set(runId, run);
+  else await engine.read(id).catch(ignoreDamaged); // which reports what is wrong
   return run;
 }
 
-function ignoreDamaged(error: unknown): "damaged" {
-  if (error instanceof Refusal && error.code === "store_unusable") return "damaged";
+function ignoreDamaged(error: unknown): undefined {
+  if (error instanceof Refusal && error.code === "store_unusable") return undefined;
   throw error;
 }
 
