@@ -18,6 +18,8 @@ export interface StoreInspection {
   now: Instant;
   /** A long-open transaction of another program that blocks the feed. */
   heldBy?: { pid: number; ms: number };
+  /** A session that keeps others from writing to the store, or to one of its tables. */
+  lockedBy?: { pid: number; program: string; table: string | undefined; ms: number } | undefined;
   /** A pooler in front of the database, and whether another address is given for LISTEN. */
   pooler?: { canListen: boolean } | undefined;
   /** Its rows, if this program can read them. */

@@ -108,6 +108,7 @@ function describeInspection(look: StoreInspection, ms: number | undefined): Find
     });
   }
   if (look.pooler) findings.push(describePooler(look.pooler));
+  if (look.lockedBy) findings.push(describeLock(look.lockedBy));
   if (look.heldBy) findings.push(...checkBlockingTransaction(look.heldBy));
   const isGood = look.isDurable && look.schema !== "newer";
   const parts = [look.keeper, look.durability, ...(ms === undefined ? [] : [`${Math.round(ms)} ms`])];
@@ -134,6 +135,18 @@ function describePooler({ canListen }: NonNullable<StoreInspection["pooler"]>): 
     level: "warning",
     text: "behind a pooler, which passes on no notifications: changes of others are seen up to a second later",
     fix: "add the direct address to the store's: postgres://…?listen=postgres%3A%2F%2F… (docs/stores.md)",
+  };
+}
+
+/** Reports a session that keeps others from writing. */
+function describeLock({ pid, program, table, ms }: NonNullable<StoreInspection["lockedBy"]>): Finding {
+  const what = table === undefined ? "rows" : `the table ${table}`;
+  return {
+    code: "store_locked",
+    area: "store",
+    level: "problem",
+    text: `${program} (process ${pid} of the database) has had ${what} locked for ${formatDuration(Math.round(ms))}: nobody can write there`,
+    fix: `let it end, or end it: select pg_terminate_backend(${pid})`,
   };
 }
 

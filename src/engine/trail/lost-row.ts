@@ -84,7 +84,7 @@ async function describeRow(snapshot: StoreSnapshot, lost: LostRow): Promise<Unre
       const version = last?.version ?? 1;
       const columns = { id, version, runId: lost.runId, key: `lost:${id}`, status: last?.to ?? "pending" };
       const name = `question ${shortId(id)}`;
-      return [{ ...gone, table: "question", name, trailName: id, runId: lost.runId as RunId, version, columns }];
+      return [{ ...gone, table: "question", name, trailName: id, runId: lost.runId, version, columns }];
     }
     case "content":
       return [{ ...gone, table: "content", name: `text ${id}`, trailName: contentRow(id) }];

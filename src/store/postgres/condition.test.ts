@@ -76,30 +76,67 @@ test("a database with another program's meta table is refused, and left as it is
   });
 });
 
-test("a table that another program has locked is named with the program, before anything waits for it", async () => {
-  const url = await createDatabase("locked", server.url);
-  await (await openPostgres({ url })).close();
-  const holder = new pg.Client({ connectionString: url, application_name: "reporting" });
-  await holder.connect();
-  try {
-    await holder.query("begin; lock table run in access exclusive mode");
-    await expect
-      .poll(
-        () =>
-          inspectPostgres(url).then(
-            (look) => look.close(),
-            (error: unknown) => error,
-          ),
-        { timeout: 15_000 },
-      )
-      .toMatchObject({
-        code: "store_unreachable",
-        message: expect.stringMatching(/reporting \(process \d+\) has had the table run locked for/),
-        hint: expect.stringMatching(/pg_terminate_backend\(\d+\)/),
-      });
-  } finally {
-    await holder.end();
+describe("a lock of another program", () => {
+  let url = "";
+  beforeAll(async () => {
+    url = await createDatabase("locked", server.url);
+    await (await openPostgres({ url })).close();
+  });
+
+  async function whileLocked(sql: string, look: () => Promise<void>) {
+    const holder = new pg.Client({ connectionString: url, application_name: "reporting" });
+    await holder.connect();
+    try {
+      await holder.query(`begin; ${sql}`);
+      await look();
+    } finally {
+      await holder.end();
+    }
   }
+
+  test.each(["run", "archive", "question_word"])(
+    "on the table %s is named with the program, before anything waits for it",
+    (table) =>
+      whileLocked(`lock table ${table} in access exclusive mode`, () =>
+        expect(inspectPostgres(url)).rejects.toMatchObject({
+          code: "store_unreachable",
+          message: expect.stringMatching(
+            new RegExp(`reporting \\(process \\d+\\) has had the table ${table} locked for`),
+          ),
+          hint: expect.stringMatching(/pg_terminate_backend\(\d+\)/),
+        }),
+      ),
+  );
+
+  test("that keeps others only from writing is named, and everything else is looked at", () =>
+    whileLocked("lock table event in share row exclusive mode", async () => {
+      const look = await inspectPostgres(url);
+      expect(look.lockedBy).toMatchObject({ program: "reporting", table: "event" });
+      expect(await look.store?.countQuestions("pending")).toBe(0);
+      await look.close();
+    }));
+
+  test("on rows is named while somebody waits for them", () =>
+    whileLocked("select from run for update", async () => {
+      const waiting = new pg.Client({ connectionString: url, application_name: "waiting" });
+      await waiting.connect();
+      const ended = waiting.query("update run set version = version").catch((error: unknown) => error);
+      try {
+        await expect
+          .poll(
+            async () => {
+              const look = await inspectPostgres(url);
+              await look.close();
+              return look.lockedBy;
+            },
+            { timeout: 15_000 },
+          )
+          .toMatchObject({ program: "reporting", table: undefined });
+      } finally {
+        await waiting.end();
+        await ended;
+      }
+    }));
 });
 
 test("a user who may not create databases is told so when a dump is restored", async () => {

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { z } from "zod";
 import { instant } from "../../core/instant.ts";
 import type { StoreInspection } from "../inspection.ts";
 import { compareVersion } from "../schema.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { connectClient, explainPostgresError, placeOf, splitAddress } from "./connect.ts";
-import { DURABLE, TABLES, findMeta, requireMakeable } from "./migrate.ts";
+import { DURABLE, OWN_TABLES, findMeta, requireMakeable } from "./migrate.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { findMissingRows } from "./mend-schema.ts";
 import { SCHEMA } from "./schema.ts";
@@ -24,30 +26,55 @@ interface InspectionRow {
   ms: string;
 }
 
-/** Another program's lock on one of our tables that keeps everybody out, for longer than any change takes. */
-const LOCK_HOLDER = `select a.pid, coalesce(nullif(a.application_name, ''), a.usename) as program, c.relname as table,
-    extract(epoch from clock_timestamp() - a.xact_start) * 1000 as ms
-  from pg_locks l join pg_stat_activity a on a.pid = l.pid join pg_class c on c.oid = l.relation
-  where l.granted and l.mode = 'AccessExclusiveLock' and a.pid <> pg_backend_pid() and c.relname = any($1)
-    and c.relnamespace = current_schema()::regnamespace and a.xact_start < clock_timestamp() - interval '2 seconds'
-  order by a.xact_start limit 1`;
+/** No change of ours takes longer; a younger lock is looked at again. */
+const LONG_LOCK_MS = 2_000;
 
-/** Refuses a store that another program has locked: every statement would wait for it. */
-async function requireNoLock(client: pg.Client, url: string) {
-  const { rows } = await client.query<{ pid: number; program: string; table: string; ms: string }>(LOCK_HOLDER, [
-    TABLES,
-  ]);
-  const [holder] = rows;
-  if (!holder) return;
-  const { pid, program, table, ms } = holder;
+/**
+ * Somebody's lock on one of our tables that keeps others from writing, or from reading too; or a lock on rows for which
+ * somebody waits. Who waits is not to blame.
+ */
+const LOCK_HOLDER = `with held as (
+    select l.pid, c.relname as table, l.mode = 'AccessExclusiveLock' as is_whole
+    from pg_locks l join pg_class c on c.oid = l.relation
+    where l.granted and l.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
+      and l.database = (select oid from pg_database where datname = current_database())
+      and c.relname = any($1) and c.relnamespace = current_schema()::regnamespace
+    union all
+    select blocker, null, false from pg_stat_activity w cross join unnest(pg_blocking_pids(w.pid)) as blocker
+    where w.datname = current_database() and w.wait_event_type = 'Lock'
+  )
+  select a.pid, coalesce(nullif(a.application_name, ''), a.usename) as program, held.table, held.is_whole as "isWhole",
+    extract(epoch from clock_timestamp() - a.xact_start) * 1000 as ms
+  from held join pg_stat_activity a on a.pid = held.pid
+  where a.pid <> pg_backend_pid() and a.wait_event_type is distinct from 'Lock'
+  order by held.is_whole desc, a.xact_start limit 1`;
+
+const LockHolder = z.object({
+  pid: z.int(),
+  program: z.string().nullable(),
+  table: z.string().nullable(),
+  isWhole: z.boolean(),
+  ms: z.coerce.number(),
+});
+
+/** The session that has locked the store for longer than any change takes. */
+async function findLockHolder(client: pg.Client) {
+  const read = async () => LockHolder.optional().parse((await client.query(LOCK_HOLDER, [OWN_TABLES])).rows[0]);
+  const found = await read();
+  if (found === undefined || found.ms > LONG_LOCK_MS) return found;
+  await sleep(LONG_LOCK_MS - found.ms + 1);
+  const still = await read();
+  return still?.pid === found.pid ? still : undefined;
+}
+
+/** Refuses a store that cannot be read because of a lock: every statement would wait for it. */
+function lockedRefusal({ pid, program, table, ms }: z.infer<typeof LockHolder>, url: string) {
   const place = `PostgreSQL at ${placeOf(url)}`;
-  const time = formatDuration(Math.round(Number(ms)));
-  throw new Refusal(
+  const time = formatDuration(Math.round(ms));
+  return new Refusal(
     "store_unreachable",
-    `${place}: ${program} (process ${pid}) has had the table ${table} locked for ${time}.`,
-    {
-      hint: `Let it end, or end it: select pg_terminate_backend(${pid})`,
-    },
+    `${place}: ${program ?? "a program"} (process ${pid}) has had the table ${table} locked for ${time}.`,
+    { hint: `Let it end, or end it: select pg_terminate_backend(${pid})` },
   );
 }
 
@@ -84,7 +111,8 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
     );
     const { version = "", commits = "", ms = "0", read_only: readOnly = "off" } = rows[0] ?? {};
     const holder = (await client.query<{ pid: number; ms: string }>(HOLDER)).rows[0];
-    await requireNoLock(client, url);
+    const lock = await findLockHolder(client);
+    if (lock?.isWhole) throw lockedRefusal(lock, url);
     const missingRows = await findLostRows(client);
     const schema = missingRows.includes("meta") ? "missing" : compareVersion(await findMeta(client), SCHEMA);
     if (schema === "missing" && missingRows.length === 0 && readOnly !== "on") await requireMakeable(client);
@@ -99,6 +127,7 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
       missingRows,
       now: instant(Math.round(Number(ms))),
       pooler: connected.isPooled ? { canListen: splitAddress(url).listenUrl !== undefined } : undefined,
+      lockedBy: lock && { ...lock, program: lock.program ?? "a program", table: lock.table ?? undefined },
       heldBy: holder && { pid: holder.pid, ms: Math.round(Number(holder.ms)) },
       store,
       close: async () => store?.close(),

@@ -19,7 +19,8 @@ export const LOCK = 0x61736b64; // "askd"
 export const DURABLE: ReadonlySet<string> = new Set(["on", "remote_apply"]);
 
 /** The tables of every askd store. */
-export const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
+const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
+export const OWN_TABLES: readonly string[] = [...TABLES, "archive", "question_word", "answered_word", "word_mark"];
 // to_regclass could answer from a cache without another node's commit. Our function identifies the tables as ours:
 // their names are common words.
 const WHOSE = `select current_database() as database,
