@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BuiltScene } from "../../test/built.ts";
@@ -135,6 +135,36 @@ describe("backup", () => {
     BOUND_MS,
   );
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a backup or export that finds no room or no place says where, and leaves nothing",
+  async () => {
+    const scene = await aStore();
+    const full = join(scene.home, "full");
+    mkdirSync(full);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4k", "tmpfs", full]);
+    try {
+      for (const argv of [
+        ["backup", join(full, "copy.db")],
+        ["export", "-o", join(full, "all.ndjson")],
+        ["backup", "/proc/copy.db"],
+        ["export", "-o", "/proc/all.ndjson"],
+      ]) {
+        const { exit, stderr } = await scene.type(...argv);
+        expect({ argv, exit, stderr }).toEqual({
+          argv,
+          exit: expect.toBeOneOf([1, 2]),
+          stderr: expect.stringMatching(new RegExp(`^error: .*${argv.at(-1)?.split("/").at(-2)}/.*(full|ENOENT)`)),
+        });
+        expect(stderr).not.toContain("ASKD_DEBUG");
+      }
+      expect(readdirSync(full)).toEqual([]);
+    } finally {
+      execFileSync("umount", ["-l", full]);
+    }
+  },
+  BOUND_MS,
+);
 
 describe("import", () => {
   test("is not for an agent in its run, who could bring in people", async () => {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
+import { errorCodeOf } from "../core/error-code.ts";
 import { Instant } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 
@@ -26,21 +27,53 @@ export async function writeBackup({ target, at, write, prepare }: BackupInput): 
   if (existsSync(target)) {
     throw new Refusal("bad_input", `${target} already exists; nothing was changed`, { hint: "Name another file" });
   }
-  await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE });
+  await writeWhole(target, async (draft) => {
+    await write(draft);
+    await prepare?.();
+  });
+  return { at, file: target, bytes: (await stat(target)).size };
+}
+
+/** Writes a file that only its owner can read, and that gets its name when it is complete and on the disk. */
+export async function writeWhole<Result>(target: string, write: (draft: string) => Promise<Result>): Promise<Result> {
   const draft = `${target}.${process.pid}.part`;
-  await rm(draft, { force: true });
   try {
+    await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE });
+    await rm(draft, { force: true });
     // Exclusive and private before the first byte is in it.
     await (await open(draft, "wx", FILE_MODE)).close();
-    await write(draft);
+    const result = await write(draft);
     await chmod(draft, FILE_MODE);
     await syncFile(draft);
-    await prepare?.();
     await rename(draft, target);
+    return result;
+  } catch (error) {
+    throw explainUnwritten(error, target);
   } finally {
-    await rm(draft, { force: true });
+    await rm(draft, { force: true }).catch(() => undefined); // where nothing can be written, nothing was
   }
-  return { at, file: target, bytes: (await stat(target)).size };
+}
+
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+const NO_PLACE: ReadonlySet<string> = new Set([
+  "ENOENT",
+  "ENOTDIR",
+  "EISDIR",
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENAMETOOLONG",
+]);
+
+/** Turns an error of the place that a person named into a refusal; returns any other error unchanged. */
+function explainUnwritten(error: unknown, target: string) {
+  const code = errorCodeOf(error);
+  if (error instanceof Refusal || !(FULL.has(code) || NO_PLACE.has(code))) return error;
+  const why = FULL.has(code) ? "its disk is full" : code;
+  return new Refusal("bad_input", `${target} cannot be written: ${why}; nothing was changed`, {
+    hint: "Name a file in a folder that you can write to, on a disk with room",
+    cause: error,
+  });
 }
 
 /** Waits until a file is on the disk. */

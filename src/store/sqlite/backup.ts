@@ -4,6 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { Backup, syncFile, writeBackup } from "../backup-file.ts";
 import { Connection } from "./connection.ts";
+import { explainSqliteError, isOfWriting } from "./error.ts";
 import { backupRecordOf } from "./restore-advice.ts";
 
 const FILE_MODE = 0o600;
@@ -56,7 +57,13 @@ export async function copyStore(database: string, target: string): Promise<void>
 async function copyTo(database: string, draft: string) {
   const connection = await Connection.open(database, { check: false });
   try {
-    await connection.read(() => connection.database.prepare("vacuum into ?").run(draft));
+    await connection.read(() => {
+      try {
+        connection.database.prepare("vacuum into ?").run(draft);
+      } catch (error) {
+        throw isOfWriting(error) ? explainSqliteError(error, draft) : error;
+      }
+    });
   } finally {
     connection.database.close();
   }

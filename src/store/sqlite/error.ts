@@ -41,6 +41,12 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
+/** Says whether a file could not be written, rather than read. */
+export function isOfWriting(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === FULL || code === READ_ONLY || code === CANNOT_OPEN || code === INPUT_OUTPUT;
+}
+
 /** Turns an error of the file or its disk into a refusal; returns any other error unchanged. */
 export function explainSqliteError(error: unknown, path: string): unknown {
   if (error instanceof MissingDriver) {

@@ -1,12 +1,12 @@
 import { pluralize } from "../../../core/text/plural.ts";
-import { createWriteStream, existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { ExportEnd } from "../../../core/trail/export.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { type ExportQuery, exportStore } from "../../../engine/trail/export.ts";
 import { ensureStoreKey, findStoreKey } from "../../../engine/trail/store-key.ts";
+import { writeWhole } from "../../../store/backup-file.ts";
 import type { Store } from "../../../store/store.ts";
 import { whoManages } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
@@ -17,8 +17,6 @@ import { requireMaintainer, withDirectStore } from "./direct-store.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { getRun } from "../../target.ts";
 import { VERSION } from "../../version.ts";
-
-const FILE_MODE = 0o600;
 
 const flags = {
   output: { type: "string", short: "o", value: "file", about: "Write to this file, readable by you only (stdout)" },
@@ -98,22 +96,13 @@ async function printLines(store: Store, query: ExportQuery, context: Context) {
   });
 }
 
-/** Writes line by line; a file gets its final name when it is complete. */
-async function writeFile(store: Store, query: ExportQuery, file: string) {
-  const draft = `${file}.part`;
-  await mkdir(dirname(file), { recursive: true });
-  await rm(draft, { force: true });
-  const out = createWriteStream(draft, { mode: FILE_MODE, flags: "wx", flush: true });
-  try {
-    const end = await exportStore(store, query, async (text) => {
-      if (!out.write(`${text}\n`)) await once(out, "drain");
-    });
-    out.end();
-    await once(out, "close");
-    await rename(draft, file);
-    return end;
-  } finally {
-    out.destroy();
-    await rm(draft, { force: true });
-  }
+function writeFile(store: Store, query: ExportQuery, file: string) {
+  return writeWhole(file, async (draft) => {
+    const out = await open(draft, "w");
+    try {
+      return await exportStore(store, query, async (text) => void (await out.writeFile(`${text}\n`)));
+    } finally {
+      await out.close();
+    }
+  });
 }
