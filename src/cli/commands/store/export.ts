@@ -100,7 +100,7 @@ function writeFile(store: Store, query: ExportQuery, file: string) {
   return writeWhole(file, async (draft) => {
     const out = await open(draft, "w");
     try {
-      return await exportStore(store, query, async (text) => void (await out.writeFile(`${text}\n`)));
+      return await exportStore(store, query, (text) => out.writeFile(`${text}\n`));
     } finally {
       await out.close();
     }
