@@ -238,6 +238,7 @@ const IN_DATABASES: Case[] = [
   ["another name in a column", "update run set name = 'x' where number = 2", "trail_differs", "explained"],
   ["an older askd allowed", "update meta set writable_by = 1", "schema_differs", "mended"],
   ["attempts that begin anew", "select setval('job_attempt', 1)", "schema_differs", "mended"],
+  ["two versions", "insert into meta values (0, 0)", "schema_differs", "mended"],
   ["no words", "drop table question_word, answered_word, word_mark", "schema_differs", "mended"],
 ];
 

@@ -226,6 +226,10 @@ const MARKS: Readonly<Record<string, { isWrong: string; sql: string }>> = {
     isWrong: `select from meta where writable_by <> ${findWritableBy(MIGRATIONS)}`,
     sql: `update meta set writable_by = ${findWritableBy(MIGRATIONS)}`,
   },
+  "mark meta": {
+    isWrong: "select from meta having count(*) > 1",
+    sql: `delete from meta where ctid <> (select ctid from meta where schema = ${SCHEMA} limit 1)`,
+  },
   "mark job_attempt": {
     isWrong: "select from job_attempt where last_value < (select max(attempt) from job)",
     sql: "select setval('job_attempt', (select max(attempt) from job))",
