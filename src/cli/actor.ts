@@ -13,7 +13,7 @@ type Typing = Around & Surroundings & View;
 type Runs = Pick<Engine, "findRun" | "listRuns">;
 
 /** States in which a run may have an agent, as far as its worker follows one. */
-const WITH_AGENT = ["running", "resuming", "awaiting_input", "cancelled"] as const;
+const WITH_AGENT = ["running", "resuming", "awaiting_input", "deferred", "blocked", "skipped", "cancelled"] as const;
 const MOST_RUNS = 500;
 
 /** The actor of this command: the user of this machine, unless an agent's run started it, however far above or long ago. */
