@@ -164,7 +164,8 @@ describe("a notification on the desktop", () => {
     await session.startService();
     const scene = new BuiltScene();
     const type = (...argv: string[]) => scene.typeWith(session.env, ...argv);
-    const check = async (id: string) => JSON.parse((await scene.type("check", id, "--json")).stdout.toString());
+    const check = async (id: string) =>
+      JSON.parse((await scene.type("check", id, "--json")).stdout.toString()) as unknown;
     expect((await type("setup", "desktop", "--no-test")).exit).toBe(0);
     const asked = await type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached");
     const id = asked.stdout.toString().trim();

@@ -201,7 +201,7 @@ describe("the hint of a refusal", () => {
     const claim = (by: Actor) => engine.claim(high, by).catch(({ hint }: Refusal) => hint);
     expect(await claim(LENA)).toContain("askd amend");
     expect(await claim({ ...LENA, strength: "bearer" })).toContain("askd show");
-    const late = await engine.cancel(open as QuestionId, {}, AGENT).catch(({ hint }: Refusal) => hint);
+    const late = await engine.cancel(open, {}, AGENT).catch(({ hint }: Refusal) => hint);
     expect(late).toContain("askd show");
   });
 
