@@ -1,6 +1,6 @@
 // The answer to a question: a ticked box, or a comment after it, by somebody who may write to the repository.
 import { cut } from "./comment.mjs";
-import { noteOnce } from "./own.mjs";
+import { noteOnce, readOwn } from "./own.mjs";
 import { readAnswer, readTicks } from "./reply.mjs";
 import { escaped, writeNotice } from "./runner.mjs";
 import { isSigned } from "./state.mjs";
@@ -40,15 +40,47 @@ export async function findAnswer(desk, { comment, state }) {
     // A state that was put into an older comment takes no answers from before its question.
     const isAfter = id > Math.max(comment.id, state.after ?? 0);
     if (!isAfter || user?.type !== "User" || reply.performed_via_github_app) continue;
-    const said = readAnswer(body ?? "", state);
-    if (!said) continue;
-    const isAllowed = await mayWrite(desk, user.login);
-    if (isAllowed && !isTooLong(said)) return { ...said, by: `@${user.login}`, at: reply.created_at, reply: id };
-    const name = `note=${state.id}/${isAllowed ? id : "people"}`;
-    if (!refused.has(name)) refused.set(name, `@${user.login} ${isAllowed ? TOO_LONG : NO_ACCESS}`);
+    const answer = readAnswer(body ?? "", state);
+    if (!answer) continue;
+    const { isNamed, ...said } = answer;
+    const refusal = await findRefusal(desk, { state, reply, said, isNamed });
+    if (!refusal) return { ...said, by: `@${user.login}`, at: reply.created_at, reply: id };
+    if (!refused.has(refusal.name)) refused.set(refusal.name, `@${user.login} ${refusal.why}`);
   }
   for (const [name, text] of refused) if (text !== undefined) await refuse(desk, { name, text, comment, state });
   return undefined;
+}
+
+/** Why an answer does not count; undefined if it does. */
+async function findRefusal(desk, { state, reply, said, isNamed }) {
+  const name = (what) => `note=${state.id}/${what}`;
+  if (!(await mayWrite(desk, reply.user.login))) return { name: name("people"), why: NO_ACCESS };
+  if (isTooLong(said)) return { name: name(reply.id), why: TOO_LONG };
+  const open = isNamed ? [] : await findOpen(desk, { issue: state.issue, reply });
+  const ids = [...new Set([state.id, ...open])].toSorted();
+  if (ids.length === 1) return undefined;
+  const commands = ids.map((id) => `\`/answer ${id} …\``).join(", ");
+  return {
+    name: `note=${ids[0]}/which`,
+    why: `${ids.length} questions wait here. Say which one you answer: ${commands}`,
+  };
+}
+
+/** The questions of an issue that waited when a comment was written, as far as they are closed by now or not. */
+async function findOpen(desk, { issue, reply }) {
+  const known = new Map();
+  for await (const comment of desk.github.each(`/repos/${desk.repo}/issues/${issue}/comments?per_page=100`)) {
+    if (comment.id > reply.id) break;
+    const state = await readOwn(desk, comment);
+    if (state !== "forged" && state?.issue === issue && !known.has(state.key)) known.set(state.key, state);
+  }
+  return [...known.values()].filter((state) => isOpenAt(state, reply)).map(({ id }) => id);
+}
+
+function isOpenAt({ status, reply, at, dueAt, onTimeout }, { id, created_at: saidAt }) {
+  if (status === "pending")
+    return dueAt === undefined || onTimeout === "wait" || Date.parse(dueAt) > Date.parse(saidAt);
+  return reply === undefined ? Date.parse(at) >= Date.parse(saidAt) : reply >= id;
 }
 
 function isTooLong({ answer, note = "" }) {
@@ -105,6 +137,8 @@ export async function tellLate(desk, { comment, state }) {
   if (!isNew || said.id <= comment.id || said.id === state.reply || isSigned(said.body, desk.key)) return;
   const answer = readAnswer(said.body ?? "", state);
   if (!answer || answer.values.length === 0 || !(await mayWrite(desk, said.user.login))) return;
+  const open = answer.isNamed ? [] : await findOpen(desk, { issue: state.issue, reply: said });
+  if (open.some((id) => id !== state.id)) return; // it is about that one
   const outcome =
     state.status === "answered"
       ? `already answered by ${escaped(state.by)}: ${cut(state.answer, SAID_CHARS)}`

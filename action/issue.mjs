@@ -154,8 +154,9 @@ async function settle(desk, { comment, state }) {
   const isOver = state.dueAt !== undefined && Date.parse(state.dueAt) <= desk.nowMs;
   if (answer) return close(desk, { comment, state }, { status: "answered", ...answer });
   if (!isOver || state.onTimeout === "wait") return state;
+  const at = new Date(desk.nowMs).toISOString();
   const given = state.onTimeout === "default" ? { answer: state.default, values: valuesOf(state, state.default) } : {};
-  return close(desk, { comment, state }, { status: "timeout", policy: state.onTimeout, ...given });
+  return close(desk, { comment, state }, { ...given, status: "timeout", policy: state.onTimeout, at });
 }
 
 function valuesOf({ options }, text) {

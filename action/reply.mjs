@@ -1,27 +1,33 @@
 // What a person said in a comment, or ticked in ours.
+
 /** What only this action writes: in a person's words it is nothing. */
 const MARK = /<!--\s*askd v1[\s\S]*?-->/g;
 const BOX = /^- \[[xX]\] \*\*([A-Z])\) /;
 
 /**
  * The answer in a comment: a key, number or label on its first line with a reason below it, or `/answer q-… B reason`.
- * Where there are options, other words answer only as a command: people also talk in issues.
+ * Where there are options, other words answer only as a command: people also talk in issues. `isNamed` if it says which
+ * question it answers.
  */
 export function readAnswer(body, { id, options }) {
   const said = withoutQuotes(body.replace(MARK, ""));
   if (said === "" || said.startsWith("@")) return undefined;
   const [, name, command] = /^\/answer(?:[ \t]+(q-[0-9a-f]+))?(?=\s|$)[ \t]*([\s\S]*)$/i.exec(said) ?? [];
   if (name !== undefined && name.toLowerCase() !== id) return undefined;
-  const text = (command ?? said).trim();
+  const answer = readWords((command ?? said).trim(), { options, isCommand: command !== undefined });
+  return answer && { ...answer, isNamed: name !== undefined };
+}
+
+function readWords(text, { options, isCommand }) {
   const [first, ...rest] = text.split("\n");
   const option = findOption(options, first);
   if (option) return answered(option, rest.join("\n").trim());
-  if (command !== undefined) {
+  if (isCommand) {
     const [, word = "", reason = ""] = /^(\S+)[ \t]+(\S[\s\S]*)$/.exec(text) ?? [];
     const named = findOption(options, word);
     if (named) return answered(named, reason);
   }
-  return text !== "" && (options.length === 0 || command !== undefined) ? { answer: text, values: [] } : undefined;
+  return text !== "" && (options.length === 0 || isCommand) ? { answer: text, values: [] } : undefined;
 }
 
 function answered({ value }, note) {

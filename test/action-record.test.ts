@@ -240,7 +240,37 @@ test("an option that comes after the answer is told so once, by the workflow tha
   ]);
 });
 
+test("with two questions in one issue a bare answer is asked back about, once, and never taken for both", async () => {
+  const [one, two] = [
+    { ...QUESTION, key: "one" },
+    { ...QUESTION, key: "two" },
+  ];
+  const first = (await step(one)).outputs["question-id"];
+  await step(two);
+  const bare = service.add("A", "mika");
+  for (const each of [one, two, one])
+    expect((await step(each, { event: commented(bare) })).outputs).toMatchObject({ state: "pending" });
+  await look();
+  const notes = () =>
+    service.comments.filter(({ body }) => body.includes("note=")).map(({ body }) => body.split("\n")[0]);
+  expect(notes()).toEqual([
+    expect.stringMatching(/^@mika 2 questions wait here.*`\/answer q-\w+ …`, `\/answer q-\w+ …`$/),
+  ]);
+  service.add(`/answer ${first} B`, "mika");
+  expect((await step(two)).outputs).toMatchObject({ state: "pending" });
+  expect((await step(one)).outputs).toMatchObject({ state: "answered", answer: "early" });
+  const last = service.add("1", "lena");
+  expect((await step(one, { event: commented(last) })).outputs).toMatchObject({ state: "taken", answer: "early" });
+  expect((await step(two, { event: commented(last) })).outputs).toMatchObject({
+    state: "answered",
+    answer: "check",
+    "answered-by": "@lena",
+  });
+  expect((await step(one, { event: commented(last) })).outputs).toMatchObject({ state: "taken" });
+  expect(notes()).toHaveLength(1);
+});
+
 /** The event of a comment, as GitHub posts it. */
-function commented({ id, body, login }: { id: number; body: string; login: string }) {
-  return { ...COMMENTED, comment: { id, body, user: { login, type: "User" } } };
+function commented({ id, body, login, createdAt }: Record<"body" | "login" | "createdAt", string> & { id: number }) {
+  return { ...COMMENTED, comment: { id, body, created_at: createdAt, user: { login, type: "User" } } };
 }
