@@ -57,7 +57,7 @@ async function findRefusal(desk, { state, reply, said, isNamed }) {
   if (!(await mayWrite(desk, reply.user.login))) return { name: name("people"), why: NO_ACCESS };
   if (isTooLong(said)) return { name: name(reply.id), why: TOO_LONG };
   const open = isNamed ? [] : await findOpen(desk, { issue: state.issue, reply });
-  const ids = [...new Set([state.id, ...open])].toSorted();
+  const ids = [...new Set([state.id, ...open])].toSorted((one, other) => one.localeCompare(other));
   if (ids.length === 1) return undefined;
   const commands = ids.map((id) => `\`/answer ${id} …\``).join(", ");
   return {

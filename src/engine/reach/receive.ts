@@ -1,10 +1,8 @@
-import { setTimeout } from "node:timers/promises";
 import { announceAgain } from "../../core/channel/announce.ts";
 import { findAddress, withBounce } from "../../core/channel/target.ts";
 import type { Channel, MessageFailure, OpenChannel, Reply } from "../../core/channel/channel.ts";
 import {
   type Delivery,
-  SENDING_MS,
   deliverJob,
   deliveryEntry,
   parseDelivery,
@@ -18,7 +16,7 @@ import { tellIn } from "../../core/channel/message-words.ts";
 import { type ReplyAct, readCommand, namesOption, readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
-import { SECOND_MS, later } from "../../core/instant.ts";
+import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import { withoutDirectory } from "../../core/people/directory.ts";
 import { type Person, changePerson } from "../../core/people/person.ts";
@@ -42,11 +40,8 @@ import { readSubject } from "./message-subject.ts";
 import { tellElsewhere } from "./outage.ts";
 import { findAtPlace, sayWhich } from "./reply-place.ts";
 import { findSender } from "./reply-sender.ts";
-import { listOpenDeliveries } from "./show-again.ts";
+import { waitForAttempts } from "./wait-for-attempts.ts";
 
-/** An attempt whose process died is made again after `SENDING_MS`, and finds the message that is there. */
-const ATTEMPT_WAIT_MS = SENDING_MS + 15 * SECOND_MS;
-const ATTEMPT_LOOK_MS = 100;
 /** How many replies to one message are responded to; whoever needs more is not a person. */
 const MOST_RESPONSES = 5;
 /** Refusals that another attempt in the same place can get around. */
@@ -91,32 +86,6 @@ export async function receiveReplies(deps: ReceiveDeps, channel: Channel, replie
 async function isToBeRecorded(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<boolean> {
   if (reply.token !== undefined || reply.question !== undefined) return false;
   return reply.place !== undefined || !(await findDelivery(deps, channel, reply));
-}
-
-/**
- * Waits until every message that a reply may be about is recorded; a process that died is given up for after a time. A
- * message that may be there although its attempt failed is looked for at once: the next attempt can be an hour away, and
- * the channel brings a reply only once.
- */
-async function waitForAttempts({ store, decider }: ReceiveDeps, { name, find }: Channel): Promise<void> {
-  const end = performance.now() + ATTEMPT_WAIT_MS;
-  const hastened = new Map<string, number>();
-  while (performance.now() < end) {
-    const open = await listOpenDeliveries(store, name);
-    const unknown = open.filter(({ outside, sending }) => outside === undefined && sending !== undefined);
-    let isUnderWay = false;
-    for (const { id, failure, questionId } of unknown) {
-      const tries = failure?.tries ?? 0;
-      if (tries > 0 && find && !hastened.has(id)) {
-        hastened.set(id, tries);
-        const runId = questionId && (await decider.rows.read(questionId)).run.id;
-        await decider.commit({ scheduled: [deliverJob(id, { questionId, runId }, decider.at(SYSTEM).now)] });
-      }
-      isUnderWay ||= tries === 0 || hastened.get(id) === tries;
-    }
-    if (!isUnderWay) return;
-    await setTimeout(ATTEMPT_LOOK_MS);
-  }
 }
 
 /**
