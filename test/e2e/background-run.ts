@@ -104,6 +104,10 @@ export class BackgroundRun {
     await (await this.#stage.engine()).answer(id, said(text, more), ADA);
   }
 
+  async withdraw({ id }: Question, note: string): Promise<void> {
+    await (await this.#stage.engine()).cancel(id, { resume: note }, ADA);
+  }
+
   /** Stops the agent's own processes, so that it cannot end; returns what continues them. */
   async freeze(name: string): Promise<() => void> {
     const { id } = await this.#find();

@@ -78,6 +78,15 @@ describe.concurrent.for(Object.entries(DOORS))("permission to use a tool (%s)", 
       expect(types).toContain("question.given");
     }));
 
+  test("that is refused while the agent waits is told in the same start, and the tool never runs", () =>
+    onStage(async (stage) => {
+      const run = await BackgroundRun.start(stage, { ...options, window: "40s", steps: [use, DONE] });
+      await run.answer(await run.asked(1), "deny", { note: "not-on-this-machine" });
+      const { epoch } = await run.completed();
+      expect({ starts: epoch, lines: linesIn(run) }).toEqual({ starts: 1, lines: 0 });
+      expect(await run.questions()).toMatchObject([{ status: "answered", handover: { state: "given" } }]);
+    }));
+
   test("that is given while the run is parked has the next try run, and holds for no other", () =>
     onStage(async (stage) => {
       const steps = [untilTold(RAN, use), untilTold("once-is-enough", use), { say: "I stop here.", stop: true }, DONE];

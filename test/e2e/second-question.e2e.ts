@@ -151,6 +151,21 @@ test.concurrent.for(LIVE)(
     }),
 );
 
+test.concurrent.for(LIVE)(
+  "a question that is withdrawn while its agent waits is told once, in the same start: %s",
+  ([, live]) =>
+    onStage(async (stage) => {
+      const { ask, first, via: _via, frozen: _frozen, ...options } = live;
+      const [question = {}] = ask(join(stage.root, "gate"));
+      const asked = first ?? { ...question, ...("input" in question && { input: withoutTimeout(question.input) }) };
+      const run = await BackgroundRun.start(stage, { ...options, window: "40s", steps: [asked, { say: "Done." }] });
+      await run.withdraw(await run.asked(1), "take-the-cheaper-one");
+      const { epoch } = await run.completed();
+      expect({ told: stage.timesTold("take-the-cheaper-one"), starts: epoch }).toEqual({ told: 1, starts: 1 });
+      expect(await run.questions()).toMatchObject([{ status: "cancelled", handover: { state: "given" } }]);
+    }),
+);
+
 function withoutTimeout(input: unknown): object {
   return { ...(input as object), timeout_seconds: undefined };
 }
