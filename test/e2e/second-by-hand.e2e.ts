@@ -4,21 +4,75 @@ import { expect, test, vi } from "vitest";
 import { isPending } from "../../src/core/question/question.ts";
 import { ADA } from "../builders.ts";
 import { said } from "../scene.ts";
-import { AGENTS } from "./agent.ts";
-import { HandSession } from "./hand-session.ts";
+import { AGENTS, addCodexHook, addGeminiHook, startUnwired } from "./agent.ts";
+import { type HandDoor, HandSession } from "./hand-session.ts";
 import { PROGRAMS, type ProgramName } from "./install.ts";
 import { type Stage, onStage, untilTold } from "./stage.ts";
+
+const OPTIONS = ["TTL", "LRU"].map((label) => ({ label, description: label }));
 
 /** Starts take many seconds on a busy machine, and several tests run at once. */
 vi.setConfig({ testTimeout: 240_000 });
 
-const CASES = (Object.keys(PROGRAMS) as ProgramName[]).flatMap((program) =>
-  (["stdio", "http"] as const).map((way) => [program, way] as const),
-);
-const ask = (question: string, seconds: number) => ({
+/** A session of a program, and how its model asks there. */
+interface Case extends HandDoor {
+  ask(question: string, seconds: number): object;
+  /** How long a question is held that does not say so itself. */
+  window: string;
+}
+
+const byTool = (question: string, seconds: number): object => ({
   call: "ask_human",
   input: { question, timeout_seconds: seconds },
 });
+
+const byTools = (program: ProgramName, way: "stdio" | "http"): Case => ({
+  program,
+  start: async (stage, box, prompt) => {
+    const door = way === "stdio" ? stage.stdio() : await stage.http();
+    return AGENTS[program](box, door, prompt);
+  },
+  ask: byTool,
+  window: "3m",
+});
+
+const CASES: Array<[string, string, Case]> = [
+  ...(Object.keys(PROGRAMS) as ProgramName[]).flatMap((program) =>
+    (["stdio", "http"] as const).map((way): [string, string, Case] => [program, way, byTools(program, way)]),
+  ),
+  [
+    "gemini",
+    "its hook",
+    {
+      program: "gemini",
+      start: (stage, box, prompt) => {
+        const start = AGENTS.gemini(box, stage.stdio(), prompt);
+        addGeminiHook(box);
+        return start;
+      },
+      ask: (question) => ({ call: "ask_human", input: { question } }),
+      window: "15s",
+    },
+  ],
+  [
+    "codex",
+    "its hook",
+    {
+      program: "codex",
+      start: (_, box, prompt) => {
+        const { argv, env } = startUnwired("codex", box, prompt);
+        addCodexHook(box);
+        const flags = ["--dangerously-bypass-hook-trust", "--enable", "default_mode_request_user_input"];
+        return { argv: argv.toSpliced(-1, 0, ...flags), env };
+      },
+      ask: (question) => ({
+        call: "request_user_input",
+        input: { questions: [{ id: "q", header: "Q", question, options: OPTIONS }] },
+      }),
+      window: "15s",
+    },
+  ],
+];
 
 async function asked(stage: Stage, nth: number, isHeld: boolean) {
   const engine = await stage.engine();
@@ -29,15 +83,12 @@ async function asked(stage: Stage, nth: number, isHeld: boolean) {
 }
 
 test.concurrent.for(CASES)(
-  "a second question that is answered before a session of %s over %s has ended is told once, in the resumed session",
-  ([program, way]) =>
+  "a second question that is answered before a session of %s (%s) has ended is told once, in the resumed session",
+  ([, , { ask, window, ...door }]) =>
     onStage(async (stage) => {
       const engine = await stage.engine();
       const gate = join(stage.root, "gate");
-      const door = way === "stdio" ? stage.stdio() : await stage.http();
-      const start = (_: Stage, box: Parameters<typeof AGENTS.claude>[0], prompt: string) =>
-        AGENTS[program](box, door, prompt);
-      const session = new HandSession(stage, { program, start }, "3m");
+      const session = new HandSession(stage, door, window);
       const { ended } = await session.begin([
         untilTold("answer-one", ask("Which cache?", 60)),
         untilTold("answer-two", ask("Which eviction?", 1)),
