@@ -130,6 +130,22 @@ describe.each(DOORS)("over $way in the $era era", (door) => {
     expect(looked.fields).toEqual({ status: "cancelled", reason: "not needed", note: "do not deploy now" });
   });
 
+  test("a session asks on after a cancelled question, and one that was asked back about has the time it declares", async () => {
+    const client = await begin().connect(door);
+    const short = { timeout_seconds: 0.05 };
+    const first = await client.call("ask_human", { ...CACHE, ...short });
+    await scene.engine.cancel(QuestionId.parse(first.fields["question_id"]), {}, ADA);
+    const second = await client.call("ask_human", { question: "Which eviction?", timeout: "1h", ...short });
+    const id = QuestionId.parse(second.fields["question_id"]);
+    expect(second.fields).toMatchObject({ status: "pending", stop_session: true });
+    await scene.engine.answer(id, AnswerInput.parse({ answer: "What load?", outcome: "clarify" }), ADA);
+    await client.call("check_answer", { question_id: id });
+    await scene.given(id);
+    const third = await client.call("ask_human", { question: "LRU, at 1k/s?", timeout: "2h", ...short });
+    const { question } = await scene.engine.read(QuestionId.parse(third.fields["question_id"]));
+    expect(question).toMatchObject({ status: "pending", timeoutMs: 7_200_000 });
+  });
+
   test("what cannot be asked is refused in words", async () => {
     const client = await begin().connect(door);
     const empty = await client.call("ask_human", {});
