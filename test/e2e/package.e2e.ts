@@ -31,7 +31,7 @@ beforeAll(() => {
   writeFileSync(join(app, "package.json"), '{"private":true}');
   const quiet = ["--silent", "--no-audit", "--no-fund"];
   execFileSync("npm", ["pack", "--silent", "--pack-destination", root], { cwd: resolve("."), stdio: "pipe" });
-  const [tarball = ""] = readdirSync(root).filter((name) => name.endsWith(".tgz"));
+  const tarball = readdirSync(root).find((name) => name.endsWith(".tgz")) ?? "";
   execFileSync("npm", ["install", ...quiet, join(root, tarball)], { cwd: app, stdio: "pipe" });
 }, 120_000);
 
