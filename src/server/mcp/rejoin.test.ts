@@ -136,6 +136,23 @@ test("a question is taken over from a process that has ended, whatever it promis
   await calling;
 });
 
+test("an ask whose process has ended finds its question while the answer can still be taken back", async () => {
+  const door = { way: "stdio", era: "modern", name: "opencode" } as const;
+  const calling = (await connect(door)).call("ask_human", CACHE);
+  const { id } = await scene.waiting();
+  await held(id);
+  await scene.engine.answer(id, AnswerInput.parse({ answer: "1", undoMs: 60_000 }), ADA);
+  scene.ended.add("stdio 1");
+  let isWaiting = false;
+  const again = (await connect(door)).call("ask_human", CACHE, { onprogress: () => (isWaiting = true) });
+  await until(async () => isWaiting || undefined);
+  expect((await questions()).map((question) => question.id)).toEqual([id]);
+  await scene.engine.undo(id, ADA);
+  await scene.answer(id, "2");
+  expect((await again).fields).toMatchObject({ status: "answered", question_id: id });
+  await calling;
+});
+
 test("an answer is brought out again if the process that was about to do so has ended, and only then", async () => {
   const door = { way: "stdio", era: "legacy", name: "opencode" } as const;
   const { fields } = await (await connect(door)).call("ask_human", SHORT);

@@ -87,7 +87,7 @@ export class Asker {
 
   async #askOne(tag: string, ask: Ask): Promise<string> {
     const { ledger, chance, stage } = this.#deps;
-    let got = await this.#sure(() => this.#way.ask(tag, ask));
+    let got = await this.#sure(tag, () => this.#way.ask(tag, ask));
     const run = got.id && (await stage.store.findQuestion(got.id))?.runId;
     this.#runId = run ?? this.#runId;
     ledger.step(
@@ -109,7 +109,7 @@ export class Asker {
     while (got.isOpen && stage.isOpen) {
       await sleep(LOOK_MS * chance.between(1, 3));
       const first = id;
-      got = await this.#sure(() => (isRepeating ? this.#way.ask(tag, ask) : this.#way.look(first)));
+      got = await this.#sure(tag, () => (isRepeating ? this.#way.ask(tag, ask) : this.#way.look(first)));
       if (got.refused !== undefined) {
         await this.#judgeRefusal(tag, got.refused);
         return "";
@@ -145,10 +145,11 @@ export class Asker {
   }
 
   /** Makes a call until it gives something: a server that is away comes back. */
-  async #sure(call: () => Promise<Got | undefined>): Promise<Got> {
+  async #sure(tag: string, call: () => Promise<Got | undefined>): Promise<Got> {
     for (;;) {
       const got = await call();
       if (got) return got;
+      this.#deps.ledger.note(undefined, `${tag}: a call by ${this.#way.name} gave nothing`);
       if (!this.#deps.stage.isOpen) throw new Error("the walk is over");
       await sleep(LOOK_MS);
     }

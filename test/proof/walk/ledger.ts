@@ -33,6 +33,8 @@ export class Ledger {
   readonly counts: Record<string, number> = {};
   readonly #startedAtMs = Date.now();
   readonly #trails = new Map<string, Told[]>();
+  /** What belongs to no run: troubles, and askers whose call gave nothing. */
+  readonly #others: Told[] = [];
   steps = 0;
   /** Replies that could not be judged, as others had changed the same rows at that moment. */
   contested = 0;
@@ -44,10 +46,11 @@ export class Ledger {
     this.note(runId, `${verb}: ${words}`);
   }
 
-  /** Keeps a line for the trail of a run, or of all of them. */
+  /** Keeps a line for the trail of a run, or of none. */
   note(runId: RunId | undefined, words: string): void {
-    const name = runId ?? "";
-    this.#trails.set(name, [...(this.#trails.get(name) ?? []), { atMs: Date.now(), words }].slice(-LONGEST_TRAIL));
+    const told = { atMs: Date.now(), words };
+    if (runId === undefined) this.#others.push(told);
+    else this.#trails.set(runId, [...(this.#trails.get(runId) ?? []), told].slice(-LONGEST_TRAIL));
   }
 
   contest(): void {
@@ -61,6 +64,15 @@ export class Ledger {
 
   trailOf(runId: RunId): readonly Told[] {
     return this.#trails.get(runId) ?? [];
+  }
+
+  /** What was noted of other runs and of none that has these words in it, and what happened to all between two moments. */
+  linesAround(words: readonly string[], fromMs: number, toMs: number): Told[] {
+    const isAbout = (told: Told) => words.some((word) => told.words.includes(word));
+    const troubles = this.#others.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+    return [...this.#trails.values(), this.#others.filter((told) => !troubles.includes(told))]
+      .flatMap((trail) => trail.filter(isAbout))
+      .concat(troubles);
   }
 
   factsOf(runId: RunId): Fact[] {

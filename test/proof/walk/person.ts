@@ -157,7 +157,11 @@ function sayReply(reply: Reply): string {
 /** Where a reply was lost the rows say whether it was done. */
 function hasHappened(deed: QuestionDeed, before: Sight, after: Sight): boolean {
   if (before.question.version === after.question.version) return false;
-  return findMissing(deed, before, after).length === 0 && deed.do !== "undo";
+  if (deed.do === "undo") {
+    const undone = before.question.status === "pending" ? before.question.settling?.answer.id : undefined;
+    return undone !== undefined && !JSON.stringify(after.question).includes(undone);
+  }
+  return findMissing(deed, before, after).length === 0;
 }
 
 /**

@@ -8,6 +8,8 @@ import type { Walked } from "./walk.ts";
 const SHOWN = 2;
 const LONGEST_TRAIL = 40;
 const LONGEST_LINE = 260;
+/** How much of what happened to all before and after a run belongs to its story. */
+const AROUND_MS = 2_000;
 
 /** Says what a walk did and what it found: each kind of fault with how often, and the way to one or two of them. */
 export function sayWalk({ ledger, runs, questions, starts, healMs, trailOf }: Walked): string[] {
@@ -43,8 +45,13 @@ export function sayTrail(
     atMs: at,
     words: `> agent ${epoch}: ${[is, tag, via, exit, code].filter((word) => word !== undefined).join(" ")} ${text.slice(0, 400)}`,
   }));
-  const told = ledger.trailOf(runId).map(({ atMs, words }) => ({ atMs, words }));
-  return [...events, ...notes, ...told]
+  const told = ledger.trailOf(runId);
+  const [from = 0, to = 0] = [Math.min(...events.map(({ atMs }) => atMs)), Math.max(...events.map(({ atMs }) => atMs))];
+  const around = ledger
+    .linesAround([...tags.values()], from - AROUND_MS, to + AROUND_MS)
+    .filter((line) => !told.includes(line))
+    .map(({ atMs, words }) => ({ atMs, words: `~ ${words}` }));
+  return [...events, ...notes, ...told, ...around]
     .toSorted((one, other) => one.atMs - other.atMs)
     .slice(-LONGEST_TRAIL)
     .map(({ atMs, words }) => `${ledger.sayTime(atMs)} ${words.replaceAll("\n", " ").slice(0, LONGEST_LINE)}`);
