@@ -17,7 +17,8 @@ export interface SchemaVersion {
 /** A part of a store's schema, such as a table, a column or a trigger, that is not as our migrations make it. */
 export interface SchemaDifference {
   what: string;
-  how: "added" | "changed" | "missing";
+  /** `unseen`: nothing could be compared, because that takes a schema of its own. */
+  how: "added" | "changed" | "missing" | "unseen";
 }
 
 /** The migrations a store lacks, and its version after them; refuses one that only a newer program may write. */

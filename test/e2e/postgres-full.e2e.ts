@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { BIN, BuiltScene } from "../built.ts";
+import { startDebianPostgres } from "../debian-postgres.ts";
 import { type PostgresServer, createDatabase, startPostgres } from "../postgres.ts";
 import { until } from "../run-dir.ts";
 
@@ -238,5 +239,40 @@ describe("--read-only", () => {
     });
     expect(await next()).toEqual(before);
     expect((await scene.typeWith(own, "--read-only", "list", "--jq", "length")).stdout.toString()).toBe("1\n");
+  });
+});
+
+describe("a standby", () => {
+  test("is looked at with --read-only, and everything else says that it takes no writes", async () => {
+    const primary = await startDebianPostgres();
+    onTestFinished(() => primary.stop());
+    const scene = new BuiltScene();
+    const on = (store: string) => ({ ...env, ASKD_STORE: store });
+    await scene.typeWith(on(primary.url), "ask", "One?", "--timeout", "1s");
+    const standby = await primary.startStandby();
+    onTestFinished(() => standby.stop());
+    await sleep(1_000); // the deadline has passed
+    for (const argv of [["status"], ["list"], ["show", "1"], ["audit"], ["export"]]) {
+      const { exit, stderr } = await scene.typeWith(on(standby.url), "--read-only", ...argv);
+      expect({ argv, exit, stderr: argv[0] === "export" ? "" : stderr }).toEqual({ argv, exit: 0, stderr: "" });
+    }
+    const verified = await scene.typeWith(on(standby.url), "--read-only", "audit", "--verify");
+    expect(verified.exit).toBe(1);
+    expect(verified.stdout.toString()).toMatch(/the rows are what the trail says, and the schema .* was not compared/);
+    expect(verified.stdout.toString()).toContain("Verify on the primary");
+    for (const argv of [["ask", "Two?"], ["answer", "1", "yes"], ["status"]]) {
+      const { exit, stderr } = await scene.typeWith(on(standby.url), ...argv);
+      expect({ argv, exit, stderr }).toEqual({
+        argv,
+        exit: 1,
+        stderr: expect.stringMatching(/takes no writes: it is a standby[\s\S]*Name the primary/),
+      });
+    }
+    const { stdout } = await scene.typeWith(on(standby.url), "doctor");
+    expect(stdout.toString()).toMatch(/takes no writes: it is a standby/);
+    await scene.typeWith(on(primary.url), "answer", "1", "yes", "--force");
+    const isAnswered = async () =>
+      (await scene.typeWith(on(standby.url), "--read-only", "show", "1")).stdout.toString().includes("yes");
+    await until("the standby has the answer", isAnswered);
   });
 });

@@ -25,11 +25,14 @@ export type TrailMismatch =
   | { is: "seal_changed" | "lines_changed"; seal: number }
   | { is: "seals_cut"; seal: number; last: number }
   | { is: "anchor_differs"; seal: number }
-  | { is: "schema_differs"; what: string; how: "added" | "changed" | "missing" }
+  | { is: "schema_differs"; what: string; how: "added" | "changed" | "missing" | "unseen" }
   | { is: "damaged"; what: string }
   | { is: "rewritten"; seal: number; id: string; line: number }
   | { is: "more"; count: number };
 
+/** What is said of a schema that could not be compared, as on a standby. */
+export const SCHEMA_UNSEEN =
+  "the schema of the store was not compared: the server takes no writes, or this user may not create a schema for that";
 const SCHEMA_WORDS = { added: "was added", changed: "was changed", missing: "is missing" } as const;
 
 /** Describes a mismatch in one line. */
@@ -74,6 +77,7 @@ export function describeTrailMismatch(flaw: TrailMismatch): string {
     case "anchor_differs":
       return `seal ${flaw.seal} is not the one that was anchored outside: the store was replaced or rewritten`;
     case "schema_differs":
+      if (flaw.how === "unseen") return SCHEMA_UNSEEN;
       return `the schema of the store is not what askd makes: ${flaw.what} ${SCHEMA_WORDS[flaw.how]}`;
     case "damaged":
       return `the file of the store is damaged: ${flaw.what}`;

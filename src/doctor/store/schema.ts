@@ -1,4 +1,5 @@
 import { quoteShellWord } from "../../core/text/shell-word.ts";
+import { SCHEMA_UNSEEN } from "../../core/trail/trail-mismatch.ts";
 import type { SchemaDifference } from "../../store/schema.ts";
 import { adviseRestore } from "../../store/sqlite/restore-advice.ts";
 import type { Store } from "../../store/store.ts";
@@ -52,12 +53,17 @@ export async function checkSchema(store: Store, place: DoctorStore, copy: StoreC
 }
 
 function say({ what, how }: SchemaDifference) {
+  if (how === "unseen") return SCHEMA_UNSEEN;
   return how === "added" ? `${what} is not askd's` : `${what} is ${how}`;
 }
 
 /** A part that may hold something is left to a person. */
 function explain(difference: SchemaDifference, place: OwnStore): Finding {
   const { what, how } = difference;
+  if (how === "unseen") {
+    const fix = "look on the primary, as a user who may create a schema there";
+    return { code: "schema_unseen", area: "store", level: "warning", text: say(difference), fix };
+  }
   const [type = "", ...rest] = what.split(" ");
   const name = rest.join(" ");
   const drop = `drop ${type} "${name}"`;

@@ -214,7 +214,7 @@ export async function findSchemaDifferences(
   const meta = await findMeta(client);
   if (meta?.schema !== SCHEMA) return [{ what: `version ${meta?.schema ?? 0}`, how: "changed" }];
   // Nothing was compared, and that must not look as if nothing was found.
-  if (!expected) return [{ what: "the right to create a schema, by which it is compared,", how: "missing" }];
+  if (!expected) return [{ what: "schema", how: "unseen" }];
   const { rows } = await client.query<{ name: string }>("select current_schema() as name");
   const parts = await readParts(client, rows[0]?.name ?? "");
   return [...compareSchemas(parts, expected), ...(await findChangedMarks(client))];

@@ -10,6 +10,7 @@ import { Instant } from "../../../core/instant.ts";
 import { trailActorName } from "../../../core/people/actor.ts";
 import { type Anchor, anchorOf, parseAnchors } from "../../../core/trail/anchor.ts";
 import type { Seal } from "../../../core/changes.ts";
+import { SCHEMA_UNSEEN } from "../../../core/trail/trail-mismatch.ts";
 import { hasErrorCode, errorCodeOf } from "../../../core/error-code.ts";
 import { appendAnchors } from "../../../engine/jobs/anchor-file.ts";
 import { optionalArgument, readPositiveInteger } from "../../arguments.ts";
@@ -162,6 +163,13 @@ export function renderVerified(verified: Verified): string {
     pluralize(verified.seals, "seal"),
   ].join(", ");
   if (verified.problems.length === 0) return `✓ ${counts}: nothing is missing and nothing was changed\n`;
+  if (verified.problems.every((problem) => problem === SCHEMA_UNSEEN)) {
+    return [
+      `✗ ${counts}: the rows are what the trail says, and ${SCHEMA_UNSEEN}`,
+      "Verify on the primary, as a user who may create a schema there",
+      "",
+    ].join("\n");
+  }
   return [
     verified.runs + verified.events > 0
       ? `✗ ${counts}: the trail and the stored rows disagree`
