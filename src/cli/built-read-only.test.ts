@@ -32,6 +32,18 @@ function typeAsNobody({ home, project }: BuiltScene, ...argv: string[]): { exit:
   }
 }
 
+test("doctor finds no fault in a store that is only looked at, with a log beside it or without", async () => {
+  const scene = new BuiltScene();
+  await scene.typeWith(env, "ask", "One?");
+  const look = async (...argv: string[]) => (await scene.typeWith(env, "doctor", ...argv)).stdout.toString("utf8");
+  const backup = join(scene.home, "copy.db");
+  await scene.typeWith(env, "backup", backup);
+  for (const said of [await look("--read-only"), await look("--store", `sqlite:${backup}`)]) {
+    expect(said).toContain("WAL, sync full");
+    expect(said).not.toContain("journal mode");
+  }
+}, 60_000);
+
 describe.runIf(isRoot)("a store on a read-only disk", () => {
   test("can be looked at, refuses changes with the reason, and doctor says why", async () => {
     const scene = new BuiltScene();

@@ -55,8 +55,7 @@ test("the mail of a question reads well as plain text in mutt, and its reply goe
 
   const { replyTo } = await PostalMime.parse(source);
   terminal.press("r");
-  // Not the line of the mail's own head, which is there before.
-  expect(await terminal.shows(/^To: answers/m)).toContain(replyTo?.[0]?.address);
+  expect(await terminal.shows(/^Reply to answers/m)).toContain(replyTo?.[0]?.address);
 });
 
 /** Opens a mailbox with this mail on a terminal of 80 columns. */

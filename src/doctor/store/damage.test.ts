@@ -7,6 +7,7 @@ import {
   rmSync,
   truncateSync,
   writeFileSync,
+  statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -221,6 +222,7 @@ test.each(IN_FILES)("a file with %s damaged", async (what, damage, code, how) =>
   } else damage(ward.file);
   expect(await treat(ward, { code, how, open: () => openSqliteStore(ward.file) })).toBe(how);
   const copies = readdirSync(dirname(ward.file)).filter((name) => name.includes(".before-fix-"));
+  for (const name of copies) expect(statSync(join(dirname(ward.file), name)).mode & 0o777).toBe(0o600);
   // Of a damaged page, the rows in it are set aside.
   const isRebuilt = (/^(row|schema)/.test(code) && how === "mended") || what === PAGE || what === NO_PAGE;
   expect(copies.length > 0).toBe(isRebuilt);

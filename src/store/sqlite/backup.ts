@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import type { Instant } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { Backup, syncFile, writeBackup } from "../backup-file.ts";
+import { Backup, writeBackup, writeWhole } from "../backup-file.ts";
 import { Connection } from "./connection.ts";
 import { explainSqliteError, isOfWriting } from "./error.ts";
 import { backupRecordOf } from "./restore-advice.ts";
@@ -48,10 +48,8 @@ export async function findLastBackup(database: string): Promise<Backup | undefin
 }
 
 /** Copies a store as it is, damaged or not, into a new file that only its owner can read. */
-export async function copyStore(database: string, target: string): Promise<void> {
-  await copyTo(database, target);
-  await chmod(target, FILE_MODE);
-  await syncFile(target);
+export function copyStore(database: string, target: string): Promise<void> {
+  return writeWhole(target, (draft) => copyTo(database, draft));
 }
 
 async function copyTo(database: string, draft: string) {

@@ -12,7 +12,9 @@ const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", 
 const MAGIC = "SQLite format 3\0";
 const HEADER_BYTES = 100;
 /** Offsets of header fields, see https://sqlite.org/fileformat.html */
-const AT = { pageSize: 16, changes: 24, pages: 28, application: 68, validFor: 92 } as const;
+const AT = { pageSize: 16, writeVersion: 18, changes: 24, pages: 28, application: 68, validFor: 92 } as const;
+/** The version of files that are written through a log. */
+const WITH_LOG = 2;
 const LARGEST_PAGE = 65_536;
 
 /**
@@ -22,20 +24,37 @@ const LARGEST_PAGE = 65_536;
 export function requireStoreFile(path: string): boolean {
   // A process that has it open checked it before; reading it here would release the locks this process has on it.
   if (!existsSync(path) || isDatabaseFile(realpathSync(path))) return true;
-  const header = Buffer.alloc(HEADER_BYTES);
-  const file = openSync(path, "r");
-  let read = 0;
-  try {
-    read = readSync(file, header, 0, HEADER_BYTES, 0);
-  } finally {
-    closeSync(file);
-  }
+  const { header, read } = readHeader(path);
   if (read === 0) throw emptyFile(path);
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw foreignFile(path);
   const application = header.readUInt32BE(AT.application);
   if (application !== 0 && application !== APPLICATION_ID) throw foreignFile(path);
   requireWholeFile(path, header);
   return application === APPLICATION_ID;
+}
+
+/**
+ * Says whether the header of a file asks for a write-ahead log, which a connection that only reads the file does not
+ * tell; undefined of one that this process has open, whose locks reading it here would release.
+ */
+export function asksForLog(path: string): boolean | undefined {
+  return isDatabaseFile(realpathSync(path)) ? undefined : readHeader(path).header[AT.writeVersion] === WITH_LOG;
+}
+
+/** Says whether a file is a database of SQLite, whoever's. */
+export function isSqliteFile(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  return isDatabaseFile(realpathSync(path)) || readHeader(path).header.toString("latin1", 0, MAGIC.length) === MAGIC;
+}
+
+function readHeader(path: string) {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, "r");
+  try {
+    return { header, read: readSync(file, header, 0, HEADER_BYTES, 0) };
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Refuses a database with foreign tables; one marked as ours must have them all. */

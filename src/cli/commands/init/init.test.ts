@@ -91,6 +91,31 @@ test("init --yes wires, says how to test and to undo, and does nothing the secon
   });
 });
 
+test("init --undo is not shown beforehand, and puts nothing back when asked to", async () => {
+  const home = aProject();
+  await init(home, ["--yes", "--client", "cursor"]);
+  const { exit, stderr } = await init(home, ["--undo", "--dry-run"]);
+  expect([exit, stderr]).toEqual([2, expect.stringContaining("--undo has no preview")]);
+  expect(existsSync(join(home.around.dir, ".cursor"))).toBe(true);
+});
+
+test("an agent may neither wire agents nor undo that; it may look", async () => {
+  const home = aProject();
+  await init(home, ["--yes", "--client", "cursor"]);
+  const inRun = { env: { ASKD_HOME: join(home.root, "askd"), ASKD_RUN: "r_01m7s0jz6m1c4ptp44yjbchg5p" } };
+  for (const argv of [["--yes", "--client", "codex"], ["--undo"]]) {
+    const { exit, stderr } = await init(home, argv, undefined, inRun);
+    expect({ argv, exit, stderr }).toEqual({
+      argv,
+      exit: 7,
+      stderr: expect.stringContaining("An agent may not change"),
+    });
+  }
+  expect((await init(home, ["--dry-run"], undefined, inRun)).exit).toBe(0);
+  expect(existsSync(join(home.around.dir, ".cursor"))).toBe(true);
+  expect(readFileSync(join(home.around.homeDir, ".codex", "config.toml"), "utf8")).toBe('model = "x" # mine\n');
+});
+
 test("init asks, shows the diff, and leaves everything as it is when told no", async () => {
   const home = aProject();
   const { exit, stdout, stderr } = await init(home, ["--client", "codex"], ["d", "what?", "n"]);

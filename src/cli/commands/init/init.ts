@@ -22,6 +22,7 @@ import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { oneLine } from "../../view/sanitise.ts";
+import { requirePerson } from "../setup/config.ts";
 import { printResult } from "../../output.ts";
 import { VERSION } from "../../version.ts";
 import { findRepository } from "../run/repository.ts";
@@ -66,6 +67,8 @@ export const command: Command<typeof flags> = {
       throw wrongUsage(`"${oneLine(args.positionals[0] ?? "")}" is too much`, command.usage);
     const around = await setupAround(context);
     if (args.flags.print !== undefined) return printSnippets(args.flags.print, around, context);
+    if (args.flags.undo && args.flags["dry-run"])
+      throw wrongUsage("--undo has no preview; look at what it would put back with: git diff", command.usage);
     if (args.flags.undo) return undoInit(around.dir, historyDir(context), context);
     return init(args.flags, around, context);
   },
@@ -98,6 +101,7 @@ async function init(given: Given, around: ClientSurroundings, context: Context) 
   if (given["dry-run"]) return showOnly(wired, context);
   if (!context.json) context.stdout.write(renderPlan(wired, context));
   if (!plans.some(isChange)) return end({ ...wired, written: [], failed: [] }, context);
+  await requirePerson(context);
   const interrupt = given.yes ? undefined : context.interrupt();
   if (interrupt && !(await mayGoAhead(wired, interrupt, context))) {
     context.stderr.write("Nothing was changed.\n");
@@ -230,6 +234,7 @@ function print({ stdout, stderr, isQuiet }: Context, head: string, text: string)
 async function undoInit(dir: string, root: string, context: Context) {
   const records = await recordsFor(root, dir);
   if (records.length === 0) throw await nothingToUndo(dir, root);
+  await requirePerson(context);
   const undone: UndoResult[] = [];
   for (const record of records) undone.push(...(await undoRecord(record)));
   const last = [...new Map(undone.map((one) => [one.file, one])).values()];

@@ -8,7 +8,7 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { setUserSettings } from "../setup/config.ts";
+import { requirePerson, setUserSettings } from "../setup/config.ts";
 import { getMailProvider } from "./mail-provider.ts";
 import { keepSecret, readSecretLine, say } from "./secret-input.ts";
 import { sayGithubNext, setUpGithub, waitForApp } from "./setup-github.ts";
@@ -63,6 +63,7 @@ export const command: Command<typeof flags> = {
     if (!name || !setUp) throw wrongUsage(`Name a channel: ${Object.keys(SETUPS).join(", ")}`, command.usage);
     if (args.flags.pair !== undefined) return printPairing(args.flags.pair, context);
     if (args.flags.manifest) return printManifest(args.flags, context);
+    await requirePerson(context);
     const pairs = await setUp(words, args.flags, context);
     await setUserSettings(pairs, context);
     say(context, `✓ [channels.${name}] is in ${context.place.configFile}`);

@@ -196,7 +196,7 @@ function chooseFile(given: Given, context: Context) {
 }
 
 /** Refuses agents: settings apply to all of them. */
-async function requirePerson({ env, place, runsAbove, runsOfSession }: Context) {
+export async function requirePerson({ env, place, runsAbove, runsOfSession }: Context) {
   const isPerson = !env["ASKD_RUN"] && runsAbove().length === 0 && (await runsOfSession(place.stateDir)).length === 0;
   if (isPerson) return;
   throw new Refusal("not_permitted", "An agent may not change the settings", {

@@ -4,7 +4,7 @@ import { Refusal } from "../../../core/refusal.ts";
 import { optionalArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import { printResult } from "../../output.ts";
-import { requireMaintainer } from "./direct-store.ts";
+import { requireMaintainer, requireTarget } from "./direct-store.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
 const FIELDS = ["at", "file", "bytes"];
@@ -26,6 +26,7 @@ export const command: Command<typeof flags> = {
     await requireMaintainer(context);
     const at = context.now();
     const target = name === undefined ? usualFile(store, at) : resolve(context.cwd, name);
+    await requireTarget(target, context);
     const { backUpLaunches } = await import("../../../agents/runner/launch-backup.ts");
     const input = { at, prepare: () => backUpLaunches(context.place.stateDir, target) };
     const backup =

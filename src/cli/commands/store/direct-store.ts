@@ -1,3 +1,5 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { requireAccess } from "../../../core/people/access.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -22,6 +24,30 @@ export async function withDirectStore<Result>(
   } finally {
     await store.close();
   }
+}
+
+/** Refuses to write over a database or a device, and under a name that belongs to the store. */
+export async function requireTarget(file: string, { place: { store } }: Pick<Context, "place">): Promise<void> {
+  const own = store.kind === "sqlite" ? ["", "-wal", "-shm", "-journal"].map((end) => `${store.file}${end}`) : [];
+  const found = statSync(file, { throwIfNoEntry: false });
+  const { isSqliteFile } = await import("../../../store/sqlite/identity.ts");
+  const what = own.some((each) => isSamePlace(each, file))
+    ? "belongs to the store itself"
+    : found && !found.isFile()
+      ? "is no file"
+      : isSqliteFile(file)
+        ? "is a database"
+        : undefined;
+  if (what === undefined) return;
+  throw new Refusal("bad_input", `${file} ${what}; nothing was changed`, { hint: "Name another file" });
+}
+
+/** Also of a file that is not there, by its folder. */
+function isSamePlace(one: string, other: string): boolean {
+  if (basename(one) !== basename(other))
+    return existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
+  const folders = [dirname(one), dirname(other)];
+  return folders.every((each) => existsSync(each)) && new Set(folders.map((each) => realpathSync(each))).size === 1;
 }
 
 /** Refuses an agent what copies or changes the whole store. The store is only opened if an agent's run may be around. */

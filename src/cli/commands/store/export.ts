@@ -13,7 +13,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
-import { requireMaintainer, withDirectStore } from "./direct-store.ts";
+import { requireMaintainer, requireTarget, withDirectStore } from "./direct-store.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { getRun } from "../../target.ts";
 import { VERSION } from "../../version.ts";
@@ -41,6 +41,7 @@ export const command: Command<typeof flags> = {
         hint: "Name another file, or overwrite it with --force",
       });
     }
+    if (file !== undefined) await requireTarget(file, context);
     await requireMaintainer(context);
     if (args.flags.key) return printKey(context);
     const runId = run === undefined ? undefined : (await getRun(await context.engine(), run)).id;

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Scene } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
+import { openSqliteStore } from "../../../store/sqlite/sqlite.ts";
 
 test("migrate --check fails on a store that a newer askd has changed, and so does migrate", async () => {
   const findSchema = () => Promise.resolve({ schema: 9, known: 7 });
@@ -12,6 +13,32 @@ test("migrate --check fails on a store that a newer askd has changed, and so doe
     expect(exit).toBe(1);
     expect(stdout).toContain("The store is at schema 9; this askd knows 7. Update askd");
   }
+});
+
+test("export and backup write over no store, no database and no device, whatever is forced", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "askd-export-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const [store, other] = [join(dir, "askd.db"), join(dir, "other.db")];
+  for (const file of [store, other]) await (await openSqliteStore(file)).close();
+  symlinkSync(store, join(dir, "link"));
+  const env = { ASKD_HOME: dir, ASKD_STORE: `sqlite:${store}` };
+  const words = [readFileSync(store), readFileSync(other)];
+  for (const [file, why] of [
+    [store, "belongs to the store itself"],
+    [join(dir, "link"), "belongs to the store itself"],
+    [`${store}-wal`, "belongs to the store itself"],
+    [other, "is a database"],
+    ["/dev/null", "is no file"],
+  ] as const) {
+    for (const argv of [
+      ["export", "-o", file, "--force"],
+      ["backup", file],
+    ]) {
+      const { exit, stderr } = await type(new Scene(), argv, { env });
+      expect({ argv, exit, stderr }).toEqual({ argv, exit: 2, stderr: expect.stringContaining(`${file} ${why}`) });
+    }
+  }
+  expect([readFileSync(store), readFileSync(other)]).toEqual(words);
 });
 
 test("export overwrites a file only with --force", async () => {
