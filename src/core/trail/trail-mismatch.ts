@@ -35,6 +35,11 @@ export const SCHEMA_UNSEEN =
   "the schema of the store was not compared: the server takes no writes, or this user may not create a schema for that";
 const SCHEMA_WORDS = { added: "was added", changed: "was changed", missing: "is missing" } as const;
 
+function describeSchema({ what, how }: Extract<TrailMismatch, { is: "schema_differs" }>) {
+  if (how === "unseen") return SCHEMA_UNSEEN;
+  return `the schema of the store is not what askd makes: ${what} ${SCHEMA_WORDS[how]}`;
+}
+
 /** Describes a mismatch in one line. */
 export function describeTrailMismatch(flaw: TrailMismatch): string {
   switch (flaw.is) {
@@ -77,8 +82,7 @@ export function describeTrailMismatch(flaw: TrailMismatch): string {
     case "anchor_differs":
       return `seal ${flaw.seal} is not the one that was anchored outside: the store was replaced or rewritten`;
     case "schema_differs":
-      if (flaw.how === "unseen") return SCHEMA_UNSEEN;
-      return `the schema of the store is not what askd makes: ${flaw.what} ${SCHEMA_WORDS[flaw.how]}`;
+      return describeSchema(flaw);
     case "damaged":
       return `the file of the store is damaged: ${flaw.what}`;
     case "rewritten":

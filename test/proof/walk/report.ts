@@ -46,9 +46,9 @@ export function sayTrail(
     words: `> agent ${epoch}: ${[is, tag, via, exit, code].filter((word) => word !== undefined).join(" ")} ${text.slice(0, 400)}`,
   }));
   const told = ledger.trailOf(runId);
-  const [from = 0, to = 0] = [Math.min(...events.map(({ atMs }) => atMs)), Math.max(...events.map(({ atMs }) => atMs))];
+  const times = events.map(({ atMs }) => atMs);
   const around = ledger
-    .linesAround([...tags.values()], from - AROUND_MS, to + AROUND_MS)
+    .linesAround([...tags.values()], Math.min(...times) - AROUND_MS, Math.max(...times) + AROUND_MS)
     .filter((line) => !told.includes(line))
     .map(({ atMs, words }) => ({ atMs, words: `~ ${words}` }));
   return [...events, ...notes, ...told, ...around]
