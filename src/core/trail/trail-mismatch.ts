@@ -30,7 +30,7 @@ export type TrailMismatch =
   | { is: "rewritten"; seal: number; id: string; line: number }
   | { is: "more"; count: number };
 
-/** What is said of a schema that could not be compared, as on a standby. */
+/** Said of a schema that could not be compared, as on a standby. */
 export const SCHEMA_UNSEEN =
   "the schema of the store was not compared: the server takes no writes, or this user may not create a schema for that";
 const SCHEMA_WORDS = { added: "was added", changed: "was changed", missing: "is missing" } as const;

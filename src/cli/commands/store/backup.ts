@@ -26,7 +26,7 @@ export const command: Command<typeof flags> = {
     await requireMaintainer(context);
     const at = context.now();
     const target = name === undefined ? usualFile(store, at) : resolve(context.cwd, name);
-    await requireTarget(target, context);
+    requireTarget(target, context);
     const { backUpLaunches } = await import("../../../agents/runner/launch-backup.ts");
     const input = { at, prepare: () => backUpLaunches(context.place.stateDir, target) };
     const backup =

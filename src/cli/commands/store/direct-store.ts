@@ -26,18 +26,15 @@ export async function withDirectStore<Result>(
   }
 }
 
-/** Refuses to write over a database or a device, and under a name that belongs to the store. */
-export async function requireTarget(file: string, { place: { store } }: Pick<Context, "place">): Promise<void> {
+/** Refuses to write over what is no file, and under a name that belongs to the store. */
+export function requireTarget(file: string, { place: { store } }: Pick<Context, "place">): void {
   const own = store.kind === "sqlite" ? ["", "-wal", "-shm", "-journal"].map((end) => `${store.file}${end}`) : [];
   const found = statSync(file, { throwIfNoEntry: false });
-  const { isSqliteFile } = await import("../../../store/sqlite/identity.ts");
   const what = own.some((each) => isSamePlace(each, file))
     ? "belongs to the store itself"
     : found && !found.isFile()
       ? "is no file"
-      : isSqliteFile(file)
-        ? "is a database"
-        : undefined;
+      : undefined;
   if (what === undefined) return;
   throw new Refusal("bad_input", `${file} ${what}; nothing was changed`, { hint: "Name another file" });
 }

@@ -41,7 +41,10 @@ export const command: Command<typeof flags> = {
         hint: "Name another file, or overwrite it with --force",
       });
     }
-    if (file !== undefined) await requireTarget(file, context);
+    if (file !== undefined) requireTarget(file, context);
+    if (file !== undefined && (await import("../../../store/sqlite/identity.ts")).isSqliteFile(file)) {
+      throw new Refusal("bad_input", `${file} is a database; nothing was changed`, { hint: "Name another file" });
+    }
     await requireMaintainer(context);
     if (args.flags.key) return printKey(context);
     const runId = run === undefined ? undefined : (await getRun(await context.engine(), run)).id;

@@ -23,20 +23,18 @@ test("export and backup write over no store, no database and no device, whatever
   symlinkSync(store, join(dir, "link"));
   const env = { ASKD_HOME: dir, ASKD_STORE: `sqlite:${store}` };
   const words = [readFileSync(store), readFileSync(other)];
-  for (const [file, why] of [
-    [store, "belongs to the store itself"],
-    [join(dir, "link"), "belongs to the store itself"],
-    [`${store}-wal`, "belongs to the store itself"],
-    [other, "is a database"],
+  const own = "belongs to the store itself";
+  for (const [file, why, ofBackup = why] of [
+    [store, own],
+    [join(dir, "link"), own],
+    [`${store}-wal`, own],
+    [other, "is a database", "already exists"],
     ["/dev/null", "is no file"],
-  ] as const) {
-    for (const argv of [
-      ["export", "-o", file, "--force"],
-      ["backup", file],
-    ]) {
-      const { exit, stderr } = await type(new Scene(), argv, { env });
-      expect({ argv, exit, stderr }).toEqual({ argv, exit: 2, stderr: expect.stringContaining(`${file} ${why}`) });
-    }
+  ]) {
+    const exported = await type(new Scene(), ["export", "-o", `${file}`, "--force"], { env });
+    expect([exported.exit, exported.stderr]).toEqual([2, expect.stringContaining(`${file} ${why}`)]);
+    const backedUp = await type(new Scene(), ["backup", `${file}`], { env });
+    expect([backedUp.exit, backedUp.stderr]).toEqual([2, expect.stringContaining(`${file} ${ofBackup}`)]);
   }
   expect([readFileSync(store), readFileSync(other)]).toEqual(words);
 });
