@@ -23,8 +23,8 @@ export function countingIds(seed: string): Ids {
   );
 }
 
-/** Ids for builders that are not given one. */
-export const IDS: Ids = countingIds("builders");
+/** Ids for builders that are not given one. Agents are found by their run's id, also those of a test beside this one. */
+export const IDS: Ids = countingIds(`builders ${process.pid}`);
 
 export function aContent(text = "Which cache?"): Content {
   const options = ["Redis", "Memcached"].map((label, index) => ({ key: "ab".charAt(index), value: label, label }));

@@ -27,7 +27,8 @@ export interface RunScene {
 }
 
 /** Makes a run that cannot be told from a real one by its processes. */
-export async function aRunScene(runId: RunId = IDS.run()): Promise<RunScene> {
+export async function aRunScene(): Promise<RunScene> {
+  const runId = IDS.run();
   const root = mkdtempSync(join(tmpdir(), "askd-run-"));
   const runDir = await makeRunDir(join(root, "state"), runId);
   onTestFinished(async () => {

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bundle, start } from "../../../test/child.ts";
-import { IDS } from "../../../test/builders.ts";
 import { aRunScene, until, type RunScene } from "../../../test/run-dir.ts";
 import { findAgentProcess, waitForProcessEnd } from "./process.ts";
 import { findIdentity } from "./process-identity.ts";
@@ -149,7 +148,7 @@ describe("a stop spares", () => {
 });
 
 test("the processes of all runs are listed with their run and epoch", async () => {
-  const [one, other] = [await aRunScene(), await aRunScene(IDS.run())];
+  const [one, other] = [await aRunScene(), await aRunScene()];
   await running(one, `echo began; ${LOOP}`);
   await running(other, `echo began; ${LOOP}`, { epoch: 7 });
   const all = await listRunProcesses();

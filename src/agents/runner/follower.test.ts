@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +7,7 @@ import { SCRIPT, Scene, said } from "../../../test/scene.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { claimRun } from "../../core/run/run-ownership.ts";
 
-import { type QuestionId, idsFrom } from "../../core/id.ts";
+import type { QuestionId } from "../../core/id.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import { Decider } from "../../engine/decide.ts";
@@ -23,7 +22,7 @@ const WORKER = IDS.worker();
 
 /** A run that this worker has taken up. */
 async function aTakenRun(agent: Agent = command, options: Launch["options"] = {}, over: Partial<Rules> = {}) {
-  const files = await aRunScene(idsFrom(Date.now, randomBytes).run());
+  const files = await aRunScene();
   const scene = new Scene({ rules: over });
   const { store, rules, engine } = scene;
   const notes: string[] = [];
