@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { COMMENTED, QUESTION, runStep, signedState, stateIn } from "./action-step.ts";
+import { COMMENTED, QUESTION, runStep, signedState, stateIn, endService } from "./action-step.ts";
 import { GithubServer } from "./channels/github-server.ts";
 
 let service: GithubServer;
@@ -9,11 +9,7 @@ const step = (inputs: Record<string, string> = QUESTION, over: Parameters<typeof
 beforeEach(async () => {
   service = await GithubServer.start();
 });
-afterEach(async () => {
-  await service.close();
-  const [problem] = service.traffic.problems;
-  if (problem !== undefined) throw new Error(problem);
-});
+afterEach(() => endService(service));
 
 test("asks in a comment and ends; a workflow on the comment of somebody who may write finds the answer", async () => {
   const first = await step(QUESTION, { event: { ...COMMENTED, action: "labeled" } });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SECOND_MS } from "../src/core/instant.ts";
-import { COMMENTED, QUESTION, SHA, runStep, signedState, stateIn } from "./action-step.ts";
+import { COMMENTED, QUESTION, SHA, runStep, signedState, stateIn, endService } from "./action-step.ts";
 import { GithubServer } from "./channels/github-server.ts";
 
 const SCHEDULED = { event: { schedule: "0 * * * *" } };
@@ -13,11 +13,7 @@ const look = () => step({}, SCHEDULED);
 beforeEach(async () => {
   service = await GithubServer.start();
 });
-afterEach(async () => {
-  await service.close();
-  const [problem] = service.traffic.problems;
-  if (problem !== undefined) throw new Error(problem);
-});
+afterEach(() => endService(service));
 
 test("a pending state that somebody puts back is completed with the answer that was given, and never answered anew", async () => {
   const { outputs } = await step();

@@ -101,3 +101,10 @@ export async function runStep(
   );
   return { exit, log, outputs: outputs as Record<string, string> };
 }
+
+/** Ends a service that in all of a test was asked nothing that GitHub would refuse. */
+export async function endService(service: GithubServer): Promise<void> {
+  await service.close();
+  const [problem] = service.traffic.problems;
+  if (problem !== undefined) throw new Error(problem);
+}

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { QUESTION, runStep } from "./action-step.ts";
+import { QUESTION, runStep, endService } from "./action-step.ts";
 import { GithubServer } from "./channels/github-server.ts";
 
 const CARRY = { ...QUESTION, carry: "~/.agent/sessions\n~/.agent/none", prompt: "Fix the null reference" };
@@ -29,11 +29,7 @@ let jobs = 0;
 beforeEach(async () => {
   service = await GithubServer.start();
 });
-afterEach(async () => {
-  await service.close();
-  const [problem] = service.traffic.problems;
-  if (problem !== undefined) throw new Error(problem);
-});
+afterEach(() => endService(service));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A job on a machine of its own: an empty home, and the repository as it was pushed. */

@@ -86,6 +86,16 @@ export async function findHiddenAgent(engine: Pick<Engine, "listRuns">, context:
   return undefined;
 }
 
+/** Refuses an agent, without a look at the store: every run that this process seems to belong to counts. */
+export async function requirePerson(
+  what: string,
+  { env, place, runsAbove, runsOfSession }: Pick<Context, "env" | "place" | "runsAbove" | "runsOfSession">,
+): Promise<void> {
+  const isPerson = !env["ASKD_RUN"] && runsAbove().length === 0 && (await runsOfSession(place.stateDir)).length === 0;
+  if (isPerson) return;
+  throw new Refusal("not_permitted", `An agent may not ${what}`, { hint: "Run this in your own terminal" });
+}
+
 /** The run of this process, from the environment that askd started the agent with. */
 export function findOwnRun({ env }: Pick<Around, "env">): RunId | undefined {
   const text = env["ASKD_RUN"];

@@ -215,3 +215,8 @@ export function commandNames(): string[] {
 export function shownCommands(): Array<[string, Entry]> {
   return GROUPS.flatMap(([, commands]) => Object.entries(commands));
 }
+
+/** Says of a command with verbs whether it only lists or shows. */
+export function isListOrShow({ positionals: [verb = "list"] }: Pick<Args, "positionals">): boolean {
+  return verb === "list" || verb === "show";
+}

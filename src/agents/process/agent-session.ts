@@ -1,5 +1,5 @@
-import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { listOrNothing, readOrNothing } from "./or-nothing.ts";
 import { readBootId } from "./boot-id.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";
 import { areStartTimesTrue, isOwnProcess, readProcFile } from "./process-view.ts";
@@ -72,20 +72,4 @@ function wasStartedAs(runDir: string, pids: ReadonlySet<number>, boot: string | 
     const leader = parseStat(readOrNothing(`/proc/${stat.pid}/stat`));
     return leader === undefined || leader.born === stat.born || !areStartTimesTrue();
   });
-}
-
-function listOrNothing(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return []; // there is none before the first run
-  }
-}
-
-function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return ""; // gone, somebody else's, or not on this system
-  }
 }

@@ -1,6 +1,7 @@
-import { readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { endianness } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { linkOf, readOrNothing } from "./or-nothing.ts";
 import { findRunsOfSessions, sessionsAbove } from "./agent-session.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";
 
@@ -145,22 +146,6 @@ function hasOpen(pid: number, target: string): boolean {
     return readdirSync(`/proc/${pid}/fd`).some((name) => linkOf(`/proc/${pid}/fd/${name}`) === target);
   } catch {
     return false; // gone, or not readable
-  }
-}
-
-function linkOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // closed while we looked
-  }
-}
-
-function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return ""; // gone, another user's, or not on this system
   }
 }
 

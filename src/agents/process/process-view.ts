@@ -1,8 +1,9 @@
-import { readFileSync, readdirSync, readlinkSync, statSync, statfsSync } from "node:fs";
+import { readFileSync, statSync, statfsSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Run } from "../../core/run/run.ts";
 import { epochMs } from "../../core/instant.ts";
+import { linkOf, listOrNothing } from "./or-nothing.ts";
 import { readBootId } from "./boot-id.ts";
 import { pidInProc } from "./pid-in-proc.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";
@@ -92,21 +93,5 @@ function findLastStart(runDir: string, boot: string): number | undefined {
     return born === undefined ? undefined : Number(born);
   } catch {
     return undefined;
-  }
-}
-
-function linkOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function listOrNothing(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
   }
 }

@@ -60,7 +60,11 @@ async function aQueuedRun(over: Partial<Store>, script = "exit 0") {
   const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: stateDir, env: ENV, options: {} };
   await saveLaunch(await makeRunDir(stateDir, id), launch);
   await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
-  return { scene, engine, notes, id, dir: stateDir };
+  const isNow = (status: string) => async () => {
+    const run = await engine.findRun(id);
+    return run?.status === status && run.worker === undefined ? run : undefined;
+  };
+  return { scene, engine, notes, id, dir: stateDir, isNow };
 }
 
 /** Writes down what each of its starts was told; the first one asks, the second fails. */
@@ -73,19 +77,15 @@ esac`;
 
 test("a command that is started again after it failed gets the correction, and what it was told before", async () => {
   const at = await aQueuedRun({}, FORGETFUL);
-  const isNow = (status: string) => async () => {
-    const run = await at.engine.findRun(at.id);
-    return run?.status === status && run.worker === undefined ? run : undefined;
-  };
   await at.engine.doDue();
-  const parked = await until("it has asked", isNow("awaiting_input"));
+  const parked = await until("it has asked", at.isNow("awaiting_input"));
   await at.engine.answer(parked.pendingId!, said("Redis"), ADA);
   await at.engine.doDue();
-  await until("it has failed", isNow("failed"));
+  await until("it has failed", at.isNow("failed"));
   await at.engine.amend(parked.pendingId!, "Valkey after all", ADA);
   await at.engine.resumeRun(at.id, ADA);
   await at.engine.doDue();
-  await until("it has ended", isNow("completed"));
+  await until("it has ended", at.isNow("completed"));
   const told = (nth: number) => readFileSync(join(at.dir, `told.${nth}`), "utf8");
   expect(told(1)).toMatch(/^A person answered your question\.[^]*\nRedis\n/);
   expect(told(1)).not.toContain("Answered before");
@@ -98,17 +98,13 @@ test("a command that is started again after it failed gets the correction, and w
 
 test("a run whose launch record is gone fails and says so, and gets its answer once the record is back", async () => {
   const at = await aQueuedRun({}, FORGETFUL);
-  const isNow = (status: string) => async () => {
-    const run = await at.engine.findRun(at.id);
-    return run?.status === status && run.worker === undefined ? run : undefined;
-  };
   await at.engine.doDue();
-  const parked = await until("it has asked", isNow("awaiting_input"));
+  const parked = await until("it has asked", at.isNow("awaiting_input"));
   const record = join(await makeRunDir(at.dir, at.id), "env.json");
   renameSync(record, `${record}.away`);
   await at.engine.answer(parked.pendingId!, said("Redis"), ADA);
   await at.engine.doDue();
-  expect(await until("it has failed", isNow("failed"))).toMatchObject({ reason: "launch_lost", epoch: 1 });
+  expect(await until("it has failed", at.isNow("failed"))).toMatchObject({ reason: "launch_lost", epoch: 1 });
   expect((await at.engine.read(parked.pendingId!)).question).toMatchObject({
     status: "answered",
     handover: { state: "void", reason: "launch_lost" },

@@ -1,16 +1,18 @@
 import type { Entry } from "../../core/changes.ts";
-import { STORE_CHAIN } from "../../core/id.ts";
+import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
+import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
 import type { SqlValue } from "../../sqlite.ts";
 import type { ArchivableRow } from "../archive.ts";
-import { type EntryRow, type RunText, entryName, parseEntry, runName, toRun } from "../row.ts";
+import { type EntryRow, type RunText, entryName, eventName, parseEntry, parseEvent, runName, toRun } from "../row.ts";
+import type { StoredLine } from "../snapshot.ts";
 import { type RowVersion, type QuestionCache, readQuestions } from "../question-cache.ts";
 import type { SqliteArchive } from "./archive.ts";
 import type { Connection } from "./connection.ts";
 import { FOUND, searchExpression } from "./word-search.ts";
 import type { EntryCache } from "../entry-cache.ts";
-import type { EntryPage, QuestionFilter, NameReference, RunFilter } from "../store.ts";
+import type { EntryPage, QuestionFilter, NameReference, RunFilter, TrailFilter } from "../store.ts";
 
 const RUN = "select id, number, body from run";
 const QUESTION = "select id, body from question";
@@ -152,4 +154,94 @@ function selectNamed<Row>(
 function byId(order: "oldest" | "newest"): (one: RunRow, other: RunRow) => number {
   const sign = order === "oldest" ? 1 : -1;
   return (one, other) => (one.id < other.id ? -sign : sign);
+}
+
+// The last event is never archived: without an event after the cursor there is nothing in the archive either.
+const FEED = `select n, hash, body, cast(seq as text) as cursor, (select max(last) from archive) as archived
+  from event where seq > ? order by seq limit ?`;
+const CHAIN = `with recursive chain (seq) as (
+    select chain_seq from run where id = ?
+    union all select event.before from chain join event on event.seq = chain.seq
+  ) select n, hash, body, cast(seq as text) as cursor from event where seq in chain order by seq`;
+const BACK = "select n, hash, body, cast(seq as text) as cursor from event where seq < ? order by seq desc limit ?";
+// The chain of a run is followed from its end, skipping what was already shown.
+const CHAIN_BACK = `with recursive chain (seq) as (
+    select chain_seq from run where id = ?
+    union all select event.before from chain join event on event.seq = chain.seq
+  ) select n, hash, body, cast(event.seq as text) as cursor
+  from chain cross join event on event.seq = chain.seq where chain.seq < ? limit ?`;
+const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
+
+type EventRow = Omit<KeptEvent, "event">;
+
+/** Reads the lines of the trail, those of the archive included. */
+export class SqliteTrail {
+  readonly #connection: Connection;
+  readonly #archive: SqliteArchive;
+
+  constructor(connection: Connection, archive: SqliteArchive) {
+    this.#connection = connection;
+    this.#archive = archive;
+  }
+
+  readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+    return this.#unreadable.fillPage(limit, (count) => this.#listFeed(Number(after), count));
+  }
+
+  async #listFeed(from: number, limit: number) {
+    const read = await this.#all<EventRow & { archived: number | null }>(FEED, from, limit);
+    const rows = read.map(({ archived: _archived, ...row }) => row);
+    const boundary = read[0]?.archived ?? 0;
+    if (boundary <= from) return this.#readEvents(rows);
+    const lines = await this.#connection.read(() => this.#archive.linesAfter(from, { upTo: boundary, limit }));
+    return this.#readEvents([...lines.map(toEventRow), ...rows].slice(0, limit));
+  }
+
+  async findEnd(): Promise<string> {
+    const [row] = await this.#all<{ seq: number }>("select coalesce(max(seq), 0) as seq from event");
+    return String(row?.seq ?? 0);
+  }
+
+  readPage({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+    const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before);
+    return this.#unreadable.fillPage(limit, (count) => this.#listBack(end, runId, count));
+  }
+
+  async #listBack(end: number, runId: RunId | undefined, limit: number) {
+    const rows =
+      runId === undefined
+        ? await this.#all<EventRow>(BACK, end, limit)
+        : await this.#all<EventRow>(CHAIN_BACK, runId, end, limit);
+    if (rows.length === limit) return this.#readEvents(rows);
+    // Everything before the oldest of these rows is in the archive by now, and stays there.
+    const oldest = Number(rows.at(-1)?.cursor ?? end);
+    const older = await this.#connection.read(() => this.#archive.linesBefore(oldest, limit - rows.length, runId));
+    return this.#readEvents([...rows, ...older.map(toEventRow)]);
+  }
+
+  readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+    return this.#connection.snapshot(() => ({
+      events: this.#readEvents([
+        ...[...this.#archive.chainBack(runId)].reverse().map(toEventRow),
+        ...this.#connection.prepare<EventRow>(CHAIN).all(runId),
+      ]),
+      head: this.#connection.prepare<{ n: number; hash: string }>(HEAD).get(runId) ?? { n: 0, hash: CHAIN_START },
+    }));
+  }
+
+  #readEvents(rows: readonly EventRow[]) {
+    return this.#unreadable.read(rows, eventName, parseEvent);
+  }
+
+  get #unreadable() {
+    return this.#connection.unreadable;
+  }
+
+  #all<Row>(sql: string, ...values: Array<string | number>) {
+    return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
+  }
+}
+
+function toEventRow({ n, hash, body, seq }: StoredLine): EventRow {
+  return { n, hash, body, cursor: String(seq) };
 }

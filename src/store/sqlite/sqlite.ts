@@ -4,24 +4,12 @@ import { Refusal } from "../../core/refusal.ts";
 import { compareVersion } from "../schema.ts";
 import { findReadOnly } from "./read-only.ts";
 import type { Changes, Entry, Seal } from "../../core/changes.ts";
-import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { instant, type Instant } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import { Batcher } from "../batch.ts";
 import { ChangeListeners } from "../change-listeners.ts";
-import {
-  type EntryRow,
-  entryName,
-  eventName,
-  getEntry,
-  parseEntry,
-  parseEvent,
-  parseOrigin,
-  readContent,
-  runName,
-  toRun,
-} from "../row.ts";
+import { type EntryRow, entryName, getEntry, parseEntry, parseOrigin, readContent, runName, toRun } from "../row.ts";
 import { Connection } from "./connection.ts";
 import { SqliteArchive, archiveLines } from "./archive.ts";
 import { createStore } from "./create.ts";
@@ -30,11 +18,11 @@ import { QuestionCache, getQuestion, readQuestions } from "../question-cache.ts"
 import { findDamage, findQuickDamage } from "./damage.ts";
 import { requireOwnFolder, requireShortPath, restrictPermissions, prepareFiles } from "./store-files.ts";
 import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
-import { READ_ENTRIES, READ_QUESTIONS, listEntries, listQuestions, listRuns, lookUp } from "./read.ts";
+import { READ_ENTRIES, READ_QUESTIONS, SqliteTrail, listEntries, listQuestions, listRuns, lookUp } from "./read.ts";
 import { SCHEMA, findSchemaDifferences, migrate, readMeta } from "./schema.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
 import type { ArchivableRow, ArchiveLimit } from "../archive.ts";
-import type { StoreSnapshot, StoredLine } from "../snapshot.ts";
+import type { StoreSnapshot } from "../snapshot.ts";
 import { readSqliteSnapshot } from "./snapshot.ts";
 import { SqliteWatch } from "./watch.ts";
 import { prepareAdopted, prepareCommit } from "../prepare.ts";
@@ -64,21 +52,6 @@ const COUNT = "select count(*) as count from question where status = ? and statu
 // Questions are never deleted, so the last row is their count: most are answered and not in the index.
 const COUNT_ANSWERED = `select coalesce(max("row"), 0)
   - (select count(*) from question where status <> 'answered') as count from question`;
-// The last event is never archived: without an event after the cursor there is nothing in the archive either.
-const FEED = `select n, hash, body, cast(seq as text) as cursor, (select max(last) from archive) as archived
-  from event where seq > ? order by seq limit ?`;
-const CHAIN = `with recursive chain (seq) as (
-    select chain_seq from run where id = ?
-    union all select event.before from chain join event on event.seq = chain.seq
-  ) select n, hash, body, cast(seq as text) as cursor from event where seq in chain order by seq`;
-const BACK = "select n, hash, body, cast(seq as text) as cursor from event where seq < ? order by seq desc limit ?";
-// The chain of a run is followed from its end, skipping what was already shown.
-const CHAIN_BACK = `with recursive chain (seq) as (
-    select chain_seq from run where id = ?
-    union all select event.before from chain join event on event.seq = chain.seq
-  ) select n, hash, body, cast(event.seq as text) as cursor
-  from chain cross join event on event.seq = chain.seq where chain.seq < ? limit ?`;
-const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
 const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
 /** How long the result of a quick check is cached. */
@@ -88,7 +61,6 @@ interface CountRow {
   count: number;
 }
 
-type EventRow = Omit<KeptEvent, "event">;
 type RunBody = ArchivableRow & { number: number };
 
 export interface SqliteOptions {
@@ -147,6 +119,7 @@ class SqliteStore implements Store {
   readonly #rows: QuestionCache;
   readonly #entries = new EntryCache();
   readonly #archive: SqliteArchive;
+  readonly #trail: SqliteTrail;
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
@@ -160,6 +133,7 @@ class SqliteStore implements Store {
     this.#connection = connection;
     this.#rows = new QuestionCache(connection.unreadable);
     this.#archive = new SqliteArchive(connection);
+    this.#trail = new SqliteTrail(connection, this.#archive);
     this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
     this.#batcher = new Batcher({
@@ -297,48 +271,19 @@ class SqliteStore implements Store {
   }
 
   readFeed(after: string, limit: number) {
-    return this.#unreadable.fillPage(limit, (count) => this.#listFeed(Number(after), count));
+    return this.#trail.readFeed(after, limit);
   }
 
-  async #listFeed(from: number, limit: number) {
-    const read = await this.#all<EventRow & { archived: number | null }>(FEED, from, limit);
-    const rows = read.map(({ archived: _archived, ...row }) => row);
-    const boundary = read[0]?.archived ?? 0;
-    if (boundary <= from) return this.#readEvents(rows);
-    const lines = await this.#connection.read(() => this.#archive.linesAfter(from, { upTo: boundary, limit }));
-    return this.#readEvents([...lines.map(toEventRow), ...rows].slice(0, limit));
+  findFeedEnd() {
+    return this.#trail.findEnd();
   }
 
-  async findFeedEnd() {
-    const [row] = await this.#all<{ seq: number }>("select coalesce(max(seq), 0) as seq from event");
-    return String(row?.seq ?? 0);
+  readTrailPage(filter: TrailFilter) {
+    return this.#trail.readPage(filter);
   }
 
-  readTrailPage({ before, runId, limit }: TrailFilter) {
-    const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before);
-    return this.#unreadable.fillPage(limit, (count) => this.#listBack(end, runId, count));
-  }
-
-  async #listBack(end: number, runId: RunId | undefined, limit: number) {
-    const rows =
-      runId === undefined
-        ? await this.#all<EventRow>(BACK, end, limit)
-        : await this.#all<EventRow>(CHAIN_BACK, runId, end, limit);
-    if (rows.length === limit) return this.#readEvents(rows);
-    // Everything before the oldest of these rows is in the archive by now, and stays there.
-    const oldest = Number(rows.at(-1)?.cursor ?? end);
-    const older = await this.#connection.read(() => this.#archive.linesBefore(oldest, limit - rows.length, runId));
-    return this.#readEvents([...rows, ...older.map(toEventRow)]);
-  }
-
-  readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
-    return this.#connection.snapshot(() => ({
-      events: this.#readEvents([
-        ...[...this.#archive.chainBack(runId)].reverse().map(toEventRow),
-        ...this.#connection.prepare<EventRow>(CHAIN).all(runId),
-      ]),
-      head: this.#connection.prepare<{ n: number; hash: string }>(HEAD).get(runId) ?? { n: 0, hash: CHAIN_START },
-    }));
+  readChain(runId: RunId) {
+    return this.#trail.readChain(runId);
   }
 
   listSeals(afterN: number, limit: number) {
@@ -419,10 +364,6 @@ class SqliteStore implements Store {
     return this.#connection.read(() => this.#archive.fill(rows));
   }
 
-  #readEvents(rows: readonly EventRow[]) {
-    return this.#unreadable.read(rows, eventName, parseEvent);
-  }
-
   get #unreadable() {
     return this.#connection.unreadable;
   }
@@ -434,10 +375,6 @@ class SqliteStore implements Store {
   #all<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
   }
-}
-
-function toEventRow({ n, hash, body, seq }: StoredLine): EventRow {
-  return { n, hash, body, cursor: String(seq) };
 }
 
 function machineTime() {

@@ -94,33 +94,26 @@ async function startTelegram(): Promise<ReachService> {
 
 async function startNtfy(): Promise<ReachService> {
   const server = await NtfyServer.start();
-  const about = (mark: string) => server.kept.filter((kept) => JSON.stringify(kept).includes(mark));
-  const shown = (mark: string) => server.shown().filter(({ text }) => text.includes(mark));
-  return {
-    url: server.base,
-    secret: "",
-    shown: (mark) => shown(mark).map(({ text }) => text),
-    posted: (mark) => {
-      const all = about(mark).map(({ id: _id, ...message }) => JSON.stringify(message));
-      return { different: new Set(all).size, all: all.length };
-    },
-    grab: (mark) => firstButton(shown(mark)),
-    responses: () => server.responses().length,
-    problems: server.traffic.problems,
-    traffic: server.traffic,
-    close: () => server.close(),
-  };
+  return edited(server, (mark) =>
+    server.kept
+      .filter((kept) => JSON.stringify(kept).includes(mark))
+      .map(({ id: _id, ...message }) => JSON.stringify(message)),
+  );
+}
+
+function startChat(server: SlackServer | GithubServer): ReachService {
+  return edited(server, (mark) => linesAbout(server.traffic, mark));
 }
 
 /** A service whose messages are edited in place, and whose people press or tick. */
-function startChat(server: SlackServer | GithubServer): ReachService {
+function edited(server: NtfyServer | SlackServer | GithubServer, listPosts: (mark: string) => string[]): ReachService {
   const shown = (mark: string) => server.shown().filter(({ text }) => text.includes(mark));
   return {
     url: server.base,
     secret: "",
     shown: (mark) => shown(mark).map(({ text }) => text),
     posted: (mark) => {
-      const all = linesAbout(server.traffic, mark);
+      const all = listPosts(mark);
       return { different: new Set(all).size, all: all.length };
     },
     grab: (mark) => firstButton(shown(mark)),

@@ -21,8 +21,8 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { requirePerson } from "../../actor.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { requirePerson } from "../setup/config.ts";
 import { printResult } from "../../output.ts";
 import { VERSION } from "../../version.ts";
 import { findRepository } from "../run/repository.ts";
@@ -101,7 +101,7 @@ async function init(given: Given, around: ClientSurroundings, context: Context) 
   if (given["dry-run"]) return showOnly(wired, context);
   if (!context.json) context.stdout.write(renderPlan(wired, context));
   if (!plans.some(isChange)) return end({ ...wired, written: [], failed: [] }, context);
-  await requirePerson(context);
+  await requirePerson("change the settings", context);
   const interrupt = given.yes ? undefined : context.interrupt();
   if (interrupt && !(await mayGoAhead(wired, interrupt, context))) {
     context.stderr.write("Nothing was changed.\n");
@@ -234,7 +234,7 @@ function print({ stdout, stderr, isQuiet }: Context, head: string, text: string)
 async function undoInit(dir: string, root: string, context: Context) {
   const records = await recordsFor(root, dir);
   if (records.length === 0) throw await nothingToUndo(dir, root);
-  await requirePerson(context);
+  await requirePerson("change the settings", context);
   const undone: UndoResult[] = [];
   for (const record of records) undone.push(...(await undoRecord(record)));
   const last = [...new Map(undone.map((one) => [one.file, one])).values()];

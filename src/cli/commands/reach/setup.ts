@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { MINUTE_MS } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { whoManages } from "../../actor.ts";
+import { requirePerson, whoManages } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { requirePerson, setUserSettings } from "../setup/config.ts";
+import { setUserSettings } from "../setup/config.ts";
 import { getMailProvider } from "./mail-provider.ts";
 import { keepSecret, readSecretLine, say } from "./secret-input.ts";
 import { sayGithubNext, setUpGithub, waitForApp } from "./setup-github.ts";
@@ -63,7 +63,7 @@ export const command: Command<typeof flags> = {
     if (!name || !setUp) throw wrongUsage(`Name a channel: ${Object.keys(SETUPS).join(", ")}`, command.usage);
     if (args.flags.pair !== undefined) return printPairing(args.flags.pair, context);
     if (args.flags.manifest) return printManifest(args.flags, context);
-    await requirePerson(context);
+    await requirePerson("change the settings", context);
     const pairs = await setUp(words, args.flags, context);
     await setUserSettings(pairs, context);
     say(context, `✓ [channels.${name}] is in ${context.place.configFile}`);

@@ -16,7 +16,7 @@ import { epochFile, listEpochs, runDirOf } from "../../../agents/runner/run-file
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
 import { unknownVerb, requireOneArgument } from "../../arguments.ts";
-import type { Command } from "../../command.ts";
+import { type Command, isListOrShow } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { awayLines, machinesFor, sayAway, sayState } from "../../view/machine-view.ts";
@@ -46,8 +46,6 @@ const flags = {
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
-const LOOKS: ReadonlySet<string> = new Set(["list", "show"]);
-
 const LIST_FIELDS: readonly string[] = [...RUN_FIELDS, ...USAGE_FIELDS, "question"];
 
 const LEAST_CELLS = 20;
@@ -69,7 +67,7 @@ interface Started {
 export const command: Command<typeof flags> = {
   usage: "runs list|show|resume|cancel|follow|unfollow [<run>]",
   isLong: () => true,
-  isLooking: ({ positionals: [what = "list"] }) => LOOKS.has(what),
+  isLooking: isListOrShow,
   flags,
   fields: [...new Set([...LIST_FIELDS, ...SHOW_FIELDS, "worker", "files", "starts"])],
   examples: [

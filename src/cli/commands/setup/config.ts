@@ -9,6 +9,7 @@ import { setKey, unsetKey } from "../../../config/edit-key.ts";
 import { changeConfigFile, findConfigText } from "../../../config/write-file.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
+import { requirePerson } from "../../actor.ts";
 import { optionalArgument, unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -95,7 +96,7 @@ async function set(words: readonly string[], given: Given, context: Context) {
   const asked = requireKey(typed);
   const written = writeValue(asked, value);
   const file = chooseFile(given, context);
-  await requirePerson(context);
+  await requirePerson("change the settings", context);
   await changeConfigFile(file, context.place.configFile, (text) => setKey(text, asked, written));
   return sayDone(context, { key: formatKey(asked), file: file.path, origin: file.layer }, `set in ${file.path}`);
 }
@@ -105,7 +106,7 @@ export async function setUserSettings(
   pairs: ReadonlyArray<readonly [key: string, value: string]>,
   context: Context,
 ): Promise<void> {
-  await requirePerson(context);
+  await requirePerson("change the settings", context);
   const written = pairs.map(([key, value]) => ({ key: requireKey(key), value }));
   await changeConfigFile(chooseFile({ user: true }, context), context.place.configFile, (text) =>
     written.reduce((before, { key, value }) => setKey(before, key, writeValue(key, value)), text),
@@ -116,7 +117,7 @@ async function unset(words: readonly string[], given: Given, context: Context) {
   const asked = requireKey(requireOneArgument(words, "config unset <key> [--user|--project]"));
   const key = formatKey(asked);
   const file = chooseFile(given, context);
-  await requirePerson(context);
+  await requirePerson("change the settings", context);
   const done = file.isThere
     ? await changeConfigFile(file, context.place.configFile, (text) => unsetKey(text, asked))
     : "same";
@@ -147,7 +148,7 @@ function path(words: readonly string[], given: Given, context: Context) {
 async function editFile(words: readonly string[], given: Given, context: Context) {
   if (words.length > 0) throw wrongUsage("edit takes no key", "config edit [--user|--project]");
   const file = chooseFile(given, context);
-  await requirePerson(context);
+  await requirePerson("change the settings", context);
   const editor = findEditor(context.env);
   if (!editor) throw new Refusal("bad_input", "No editor is set", { hint: `Set EDITOR, or open ${file.path}` });
   const { FIRST_LINE } = await import("../../../config/json-schema.ts");
@@ -193,15 +194,6 @@ function chooseFile(given: Given, context: Context) {
   const file = filesFor(context).find((one) => one.layer === layer);
   if (!file) throw new Refusal("not_found", `There is no file for ${layer}`);
   return file;
-}
-
-/** Refuses agents: settings apply to all of them. */
-export async function requirePerson({ env, place, runsAbove, runsOfSession }: Context) {
-  const isPerson = !env["ASKD_RUN"] && runsAbove().length === 0 && (await runsOfSession(place.stateDir)).length === 0;
-  if (isPerson) return;
-  throw new Refusal("not_permitted", "An agent may not change the settings", {
-    hint: "Run this in your own terminal",
-  });
 }
 
 /** Settings as lines of a config file; with a context also their origins. */

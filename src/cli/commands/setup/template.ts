@@ -6,7 +6,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { actorName } from "../../../core/people/actor.ts";
 import { whoTypes } from "../../actor.ts";
 import { unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
-import type { Command } from "../../command.ts";
+import { type Command, isListOrShow } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
@@ -26,12 +26,10 @@ const flags = {
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
-const LOOKS: ReadonlySet<string> = new Set(["list", "show"]);
-
 export const command: Command<typeof flags> = {
   usage: "template add|list|show|remove [<name>] [<text>]",
   isLong: () => true,
-  isLooking: ({ positionals: [what = "list"] }) => LOOKS.has(what),
+  isLooking: isListOrShow,
   flags,
   fields: TEMPLATE_VIEW_FIELDS,
   examples: [

@@ -11,7 +11,7 @@ import { Instant } from "../../../core/instant.ts";
 import { SHOWN_ID_CHARS } from "../../../core/people/token.ts";
 import { whoManages } from "../../actor.ts";
 import { unknownVerb, requireOneArgument } from "../../arguments.ts";
-import type { Command } from "../../command.ts";
+import { type Command, isListOrShow } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { printResult } from "../../output.ts";
@@ -78,12 +78,10 @@ const PREFERENCE_FLAGS: ReadonlySet<string> = new Set([
   "language",
 ]);
 
-const LOOKS: ReadonlySet<string> = new Set(["list", "show"]);
-
 export const command: Command<typeof flags> = {
   usage: "user list|show|add|set|remove [<id>]",
   flags,
-  isLooking: ({ positionals: [what = "list"] }) => LOOKS.has(what),
+  isLooking: isListOrShow,
   fields: [...FIELDS, ...REMOVAL_FIELDS],
   examples: [
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",

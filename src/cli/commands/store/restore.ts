@@ -6,7 +6,7 @@ import { checkWaitingRuns, listRunsElsewhere } from "../../../doctor/waiting-run
 import { needsAction, type Finding } from "../../../doctor/finding.ts";
 import { verify } from "../../../engine/trail/verify.ts";
 import type { Store } from "../../../store/store.ts";
-import { findOwnRun } from "../../actor.ts";
+import { requirePerson } from "../../actor.ts";
 import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -41,7 +41,7 @@ export const command: Command<typeof flags> = {
         hint: "Run this on the server's machine, without ASKD_URL",
       });
     }
-    await requirePerson(context);
+    await requirePerson("restore the store", context);
     const aside =
       store.kind === "sqlite"
         ? await restoreFile(store.file, backup, context)
@@ -51,13 +51,6 @@ export const command: Command<typeof flags> = {
     return result.problems.length === 0 ? 0 : EXIT_CODE.error;
   },
 };
-
-/** Refuses an agent. The store may be damaged, so every run that this process seems to belong to counts. */
-async function requirePerson(context: Context) {
-  const around = [...context.runsAbove(), ...(await context.runsOfSession(context.place.stateDir))];
-  if (findOwnRun(context) === undefined && around.length === 0) return;
-  throw new Refusal("not_permitted", "An agent cannot restore the store", { hint: "Let a person do it" });
-}
 
 async function restoreFile(database: string, backup: string, context: Context) {
   const { restoreSqlite } = await import("../../../store/sqlite/restore.ts");
