@@ -79,7 +79,7 @@ const EVERYDAY: Entries = {
     about: "Escalate a question to the next people now",
     load: () => loadChange("escalate"),
   },
-  cancel: { about: "Withdraw a question", load: () => import("./commands/question/cancel.ts") },
+  cancel: { about: "Cancel a question", load: () => import("./commands/question/cancel.ts") },
   link: {
     about: "Create a link with which one person answers one question",
     load: () => import("./commands/question/link.ts"),

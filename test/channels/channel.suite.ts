@@ -255,7 +255,7 @@ export function channelSuite(
     test("a message is in the language of its reader", async () => {
       scene = await aScene({ language: "de" });
       const { id } = await asked({ on_timeout: "skip" });
-      expect(await shownText()).toContain("Bis 2026-01-02 12:00 UTC. Danach gilt: Der Lauf überspringt das.");
+      expect(await shownText()).toContain("Bis 2026-01-02 12:00 UTC. Danach gilt: Der Lauf wird übersprungen.");
       await scene.engine.answer(id, said("2"), ADA);
       expect(await shownText()).toContain("Beantwortet von ada (cli): Memcached");
     });

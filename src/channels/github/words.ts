@@ -40,11 +40,11 @@ const de: Readonly<Record<Word, string>> = {
   deadline: "Bis **{time}**. Danach gilt: Der Lauf {then}.",
   "then.wait": "wartet weiter",
   "then.proceed": "entscheidet selbst",
-  "then.skip": "überspringt das",
+  "then.skip": "wird übersprungen",
   "then.default": "nimmt „{answer}“",
   "then.escalate": "eskaliert",
   "then.fail": "schlägt fehl",
-  "then.defer": "wird zurückgestellt",
+  "then.defer": "wird aufgeschoben",
   never: "Es gibt keine Frist.",
   question: "Die Frage",
 };

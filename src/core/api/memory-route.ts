@@ -12,13 +12,13 @@ const OfTemplate = z.object({ id: TemplateName });
 export const MEMORY_ROUTES = {
   listTemplates: route("GET", "/templates", {
     may: "see_all",
-    summary: "The canned answers that everybody shares",
+    summary: "List the canned answers of the team",
     takes: [],
     reply: templatesReply,
   }),
   findSimilar: route("GET", "/questions/{id}/similar", {
     may: "see_all",
-    summary: "What people answered to questions like this one",
+    summary: "List the answers to similar questions",
     params: OfQuestion,
     query: z.object({ limit: z.coerce.number().int().min(1).max(MOST_SIMILAR).default(3) }),
     takes: ["id", "query.limit"],
@@ -26,7 +26,7 @@ export const MEMORY_ROUTES = {
   }),
   stats: route("GET", "/stats", {
     may: "see_all",
-    summary: "What is known of the questions of a time, in numbers",
+    summary: "Statistics of a period",
     query: z.object({
       since: Moment.optional().describe("7 days before the end unless said"),
       until: Moment.optional(),
@@ -45,7 +45,7 @@ export const MEMORY_ROUTES = {
   }),
   removeTemplate: route("DELETE", "/templates/{id}", {
     may: "change_template",
-    summary: "Take a canned answer away",
+    summary: "Delete a canned answer",
     params: OfTemplate,
     takes: ["id", "by"],
     reply: templateReply,

@@ -22,18 +22,18 @@ import { Moment, route } from "./route.ts";
 export const PEOPLE_ROUTES = {
   authenticate: route("GET", "/me", {
     may: "any_token",
-    summary: "Who bears this token",
+    summary: "The owner and the scopes of this token",
     reply: meReply,
   }),
   redeemLogin: route("POST", "/login", {
     may: "no_token",
-    summary: "Trade a login code for a token",
+    summary: "Exchange a login code for a token",
     body: z.object({ code: z.string().min(1).max(200) }),
     reply: issuedReply,
   }),
   issueToken: route("POST", "/tokens", {
     may: "make_token",
-    summary: "Make a token; its text is shown this once",
+    summary: "Create a token; its text is in this response only",
     // A field that is misspelt, such as its end, must not be left out silently.
     body: z.strictObject({
       scope: IssuedScope,
@@ -51,20 +51,20 @@ export const PEOPLE_ROUTES = {
   }),
   listTokens: route("GET", "/tokens", {
     may: "manage_tokens",
-    summary: "All tokens, without their texts",
+    summary: "List the tokens, without their texts",
     takes: ["by"],
     reply: tokensReply,
   }),
   revokeToken: route("DELETE", "/tokens/{id}", {
     may: "manage_tokens",
-    summary: "Make a token worthless",
+    summary: "Revoke a token",
     params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
     takes: ["id", "by"],
     reply: tokenReply,
   }),
   handOverToken: route("POST", "/tokens/{id}/hand-over", {
     may: "manage_tokens",
-    summary: "Give a token to another person, with whom it ends from then on",
+    summary: "Transfer a token to another person; it ends with that person",
     params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
     body: z.object({ to: Person.shape.id }),
     takes: ["id", "body.to", "by"],
@@ -72,7 +72,7 @@ export const PEOPLE_ROUTES = {
   }),
   listPeople: route("GET", "/people", {
     may: "see_all",
-    summary: "Everybody who answers; their addresses only for an admin",
+    summary: "List the people; only an admin sees their addresses",
     takes: [],
     reply: peopleReply,
   }),
@@ -85,14 +85,14 @@ export const PEOPLE_ROUTES = {
   }),
   setAway: route("PUT", "/people/{id}/away", {
     may: "set_away",
-    summary: "Say that a person is away, until when and who gets their questions too; null when they are back",
+    summary: "Set the absence of a person and their delegate; null ends it",
     params: z.object({ id: Person.shape.id }),
     body: z.object({ away: z.object({ until: Moment.optional(), delegate: Person.shape.id.optional() }).nullable() }),
     reply: personReply,
   }),
   setPreferences: route("PUT", "/people/{id}/preferences", {
     may: "set_preferences",
-    summary: "Say where, when and how a person wants to be told; what is left out is no longer preferred",
+    summary: "Set where and when a person gets messages; an omitted preference is removed",
     params: z.object({ id: Person.shape.id }),
     // A field that is misspelt must not be left out silently.
     body: Preferences.strict(),
@@ -100,30 +100,30 @@ export const PEOPLE_ROUTES = {
   }),
   removePerson: route("DELETE", "/people/{id}", {
     may: "manage_people",
-    summary: "Remove a person with all that they hold; with trial=true only say what would happen",
+    summary: "Remove a person with their tokens, claims and votes; trial=true only reports what would happen",
     params: z.object({ id: Person.shape.id }),
     query: z.object({ hand_over_to: Person.shape.id.optional(), trial: z.enum(["true", "false"]).optional() }),
     reply: removalReply,
   }),
   verify: route("GET", "/verify", {
     may: "maintain",
-    summary: "Compare the whole trail with the state",
+    summary: "Compare the audit trail with all rows",
     reply: verifiedReply,
   }),
   findTroubles: route("GET", "/troubles", {
     may: "see_all",
-    summary: "What keeps questions and runs from going on",
+    summary: "List the problems that block questions and runs",
     takes: [],
     reply: troublesReply,
   }),
   now: route("GET", "/now", {
     may: "any_token",
-    summary: "The time that decides deadlines",
+    summary: "The time of the store, which decides deadlines",
     reply: nowReply,
   }),
   doDue: route("POST", "/due", {
     may: "maintain",
-    summary: "Do what has fallen due",
+    summary: "Run the jobs that are due",
     reply: doneCountReply,
   }),
 };

@@ -33,13 +33,13 @@ export const Cursor = z.string().regex(/^\d{1,20}(-\d{1,20})?$/);
 export const RUN_ROUTES = {
   createRun: route("POST", "/runs", {
     may: "start_run",
-    summary: "Make a run",
+    summary: "Create a run",
     body: RunBody,
     reply: runReply,
   }),
   listRuns: route("GET", "/runs", {
     may: "look",
-    summary: "Runs, newest first",
+    summary: "List runs, newest first",
     query: z.object({
       status: StatusesQuery.optional(),
       parent: RunId.optional(),
@@ -52,32 +52,32 @@ export const RUN_ROUTES = {
   }),
   findRun: route("GET", "/runs/{id}", {
     may: "look",
-    summary: "One run",
+    summary: "Get a run",
     params: OfRun,
     reply: runReply,
   }),
   usageOf: route("GET", "/usage", {
     may: "look",
-    summary: "What runs have used: turns, cost and tokens",
+    summary: "Turns, cost and tokens of runs",
     query: z.object({ runs: RunIdsQuery.describe("Ids of runs between commas") }),
     reply: usageReply,
   }),
   readChain: route("GET", "/runs/{id}/events", {
     may: "look",
-    summary: "Everything that happened in a run",
+    summary: "List the events of a run",
     params: OfRun,
     reply: eventsReply,
   }),
   startRun: route("POST", "/runs/{id}/start", {
     may: "report_run",
-    summary: "The agent's process is there",
+    summary: "Report that the agent's process is alive",
     params: OfRun,
     takes: ["id", "by"],
     reply: runReply,
   }),
   endRun: route("POST", "/runs/{id}/end", {
     may: "report_run",
-    summary: "The agent's processes are gone",
+    summary: "Report that the agent's processes have ended",
     params: OfRun,
     body: z.object({
       status: z.enum(["completed", "failed", "blocked"]),
@@ -92,7 +92,7 @@ export const RUN_ROUTES = {
   }),
   cancelRun: route("POST", "/runs/{id}/cancel", {
     may: "cancel_run",
-    summary: "End a run and its question",
+    summary: "Cancel a run and its question",
     params: OfRun,
     body: z.object({ reason: z.string().max(1000).optional() }),
     takes: ["id", "by", "body.reason"],
@@ -100,7 +100,7 @@ export const RUN_ROUTES = {
   }),
   followRun: route("POST", "/runs/{id}/follow", {
     may: "see_all",
-    summary: "Hear how a run ends, or no longer",
+    summary: "Follow a run to get a message when it ends, or stop following it",
     params: OfRun,
     body: z.object({ isFollowing: z.boolean() }),
     takes: ["id", "by", "body"],
@@ -109,7 +109,7 @@ export const RUN_ROUTES = {
   }),
   resumeRun: route("POST", "/runs/{id}/resume", {
     may: "resume_run",
-    summary: "Take up a run whose answer was stored without resuming it",
+    summary: "Resume a run",
     params: OfRun,
     body: z.object({
       host: z
@@ -124,13 +124,13 @@ export const RUN_ROUTES = {
   }),
   listMachines: route("GET", "/machines", {
     may: "see_all",
-    summary: "The machines that agents are started on, with when each was last heard of",
+    summary: "List the machines that start agents, with their last heartbeat",
     takes: [],
     reply: machinesReply,
   }),
   lookUp: route("GET", "/lookup", {
     may: "look",
-    summary: "Runs and questions that go by a name",
+    summary: "Find runs and questions by a name",
     query: z.object({
       by: z.enum(["number", "name", "external", "session", "short"]),
       text: z.string().min(1).max(2000),
@@ -140,7 +140,7 @@ export const RUN_ROUTES = {
   }),
   readFeed: route("GET", "/events", {
     may: "look",
-    summary: "Everything that happens, as a page or, with Accept: text/event-stream, as it happens",
+    summary: "List events, or stream them with Accept: text/event-stream",
     query: z.object({
       after: Cursor.default("0"),
       limit: z.coerce.number().int().min(1).max(MOST_EVENTS).default(100),
@@ -151,7 +151,7 @@ export const RUN_ROUTES = {
   }),
   readNewest: route("GET", "/events/newest", {
     may: "see_all",
-    summary: "The last events, newest first",
+    summary: "List the last events, newest first",
     query: z.object({
       before: Cursor.optional().describe("Only events before this place in the feed"),
       limit: z.coerce.number().int().min(1).max(MOST_EVENTS).default(100),
@@ -160,7 +160,7 @@ export const RUN_ROUTES = {
   }),
   findFeedEnd: route("GET", "/events/end", {
     may: "see_all",
-    summary: "The place in the feed after which everything is still to happen",
+    summary: "The current end of the event feed",
     reply: cursorReply,
   }),
 };

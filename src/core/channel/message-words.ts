@@ -140,7 +140,7 @@ const de: Readonly<Record<MessageWord, string>> = {
   claim: "Ich mache das",
   question: "Frage eines Agenten",
   "question.of": "Frage von Lauf {about}",
-  closed: "Frage geschlossen",
+  closed: "Frage abgeschlossen",
   test: "Dies ist ein Test: So erreichen Sie die Fragen Ihrer Agenten.",
   reminder: "🔔 Erinnerung {n}: {title}",
 
@@ -182,19 +182,19 @@ const de: Readonly<Record<MessageWord, string>> = {
   deadline: "⏰ Bis {time}. Danach gilt: Der Lauf {then}.",
   "then.wait": "wartet weiter",
   "then.proceed": "entscheidet selbst",
-  "then.skip": "überspringt das",
+  "then.skip": "wird übersprungen",
   "then.default": "nimmt „{answer}“",
   "then.escalate": "eskaliert",
   "then.fail": "schlägt fehl",
-  "then.defer": "wird zurückgestellt",
+  "then.defer": "wird aufgeschoben",
   "timeout.short": "⏰ Frist: {time} (ohne Antwort: {will})",
   "will.wait": "weiter warten",
   "will.proceed": "selbst entscheiden",
   "will.skip": "überspringen",
-  "will.default": "die Vorgabe nehmen",
+  "will.default": "die Standardantwort nehmen",
   "will.escalate": "eskalieren",
   "will.fail": "fehlschlagen",
-  "will.defer": "zurückstellen",
+  "will.defer": "aufschieben",
 
   "chat.title": "🤖 *Frage eines Agenten*",
   "chat.issue": "Issue #{number}",
@@ -223,7 +223,7 @@ const de: Readonly<Record<MessageWord, string>> = {
   "notice.run.blocked": "⛔ Lauf {run} kann nicht weiterlaufen: {reason}. Ansehen: askd show {number}",
   "notice.alert.pending": "⚠️ {value} Fragen warten auf eine Antwort. Ansehen: askd list",
   "notice.alert.timeout_rate":
-    "⚠️ Bei {percent} % der zuletzt geschlossenen Fragen ist die Frist verstrichen. Ansehen: askd stats",
+    "⚠️ Bei {percent} % der zuletzt abgeschlossenen Fragen ist die Frist verstrichen. Ansehen: askd stats",
   "notice.alert.failing_jobs":
     "⚠️ {value} Aufgaben schlagen immer wieder fehl, etwa {kind}: {why}. Ansehen: askd status",
   "notice.alert.silent_machine":
@@ -242,9 +242,9 @@ const de: Readonly<Record<MessageWord, string>> = {
   "mail.cannot": "Eine Mail kann das nicht beantworten.",
   "mail.reason": "Darunter kann eine Begründung stehen.",
   outage:
-    "⚠️ askd kann seit {time} UTC nichts an {channel} senden: {why}. Die Fragen warten trotzdem in Ihrem Eingang. Ansehen: askd channels",
+    "⚠️ askd kann seit {time} UTC nichts an {channel} senden: {why}. Die Fragen warten trotzdem in Ihrer Inbox. Ansehen: askd channels",
   "outage.deaf":
-    "⚠️ askd kann seit {time} UTC keine Antworten in {channel} lesen: {why}. Antworten Sie bis dahin in Ihrem Eingang. Ansehen: askd channels",
+    "⚠️ askd kann seit {time} UTC keine Antworten in {channel} lesen: {why}. Antworten Sie bis dahin in Ihrer Inbox. Ansehen: askd channels",
   needless: "Auf diese Nachricht ist keine Antwort nötig.",
 
   paired: "Sie sind als {name} gekoppelt. Fragen Ihrer Agenten kommen hierher.",

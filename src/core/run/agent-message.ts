@@ -166,7 +166,7 @@ function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, 
 
 /** A question that no person was asked, because its asker was too unsure of what it recommends. */
 function unsureSentence({ id, confidence = 0, policy }: Extract<Question, { status: "cancelled" }>) {
-  const then = policy === "block" ? "this run is blocked until a person takes it up" : "this task is skipped";
+  const then = policy === "block" ? "this run is blocked until a person resumes it" : "this task is skipped";
   const sure = `${Math.round(confidence * PERCENT)} %`;
   return `No person was asked ${id}: you are only ${sure} sure. Policy "${CONFIDENCE_POLICY}" applies: ${then}.`;
 }

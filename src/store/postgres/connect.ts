@@ -216,10 +216,10 @@ function describeAbsence(
 function describeFault(code: string): [said: string, hint: string] | undefined {
   switch (code) {
     case "53100":
-      return ["has a full disk; nothing was written.", "Free some space there; askd goes on by itself."];
+      return ["has a full disk; nothing was written.", "Free some space there; askd then continues."];
     case "53200":
     case "53400":
-      return ["has not enough memory for it; nothing was written.", "Give it more; askd goes on by itself."];
+      return ["has not enough memory for it; nothing was written.", "Give it more; askd then continues."];
     case "25006":
       return ["takes no writes: it is a standby, or set to read-only.", "Name the primary in the store's address."];
     case "42501":

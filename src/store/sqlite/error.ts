@@ -82,7 +82,7 @@ function describe(code: number | undefined, path: string): [what: string | undef
     case CORRUPT:
       return damagedFileText(path);
     case FULL:
-      return [`The disk of ${path} is full; nothing was written.`, "Free some space; askd goes on by itself."];
+      return [`The disk of ${path} is full; nothing was written.`, "Free some space; askd then continues."];
     case READ_ONLY:
       return [
         `${path} cannot be written: ${READ_ONLY_WORDS[findReadOnly(path) ?? "file"]}.`,

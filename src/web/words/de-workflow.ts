@@ -3,7 +3,7 @@ import type { enWorkflow } from "./en-workflow.ts";
 /** Messages of the pages about workflows, in German. */
 export const deWorkflow: Readonly<Record<keyof typeof enWorkflow, string>> = {
   "w.title": "Workflows",
-  "w.about": "Ein Workflow startet von selbst Agenten und Programme und fragt, wo er einen Menschen braucht.",
+  "w.about": "Ein Workflow startet von selbst Agenten und Programme und fragt, wo er eine Person braucht.",
   "w.none": "Noch ist kein Workflow freigegeben. Schreiben und lesen Sie einen, dann geben Sie ihn frei:",
   "w.to.list": "Alle Workflows",
   "w.starts": "Startet",
@@ -23,11 +23,11 @@ export const deWorkflow: Readonly<Record<keyof typeof enWorkflow, string>> = {
   "w.each": "für jedes Element",
   "w.if": "wenn {condition}",
   "w.as": "Ergebnis: {name}",
-  "w.asks": "fragt einen Menschen und wartet",
+  "w.asks": "fragt eine Person und wartet",
   "w.answered": "beantwortet: weiter mit {step}",
   "w.on_timeout": "Wenn niemand antwortet",
   "w.on_failure": "Wenn ein Schritt scheitert",
-  "w.failed": "Er wird nicht von selbst wiederholt. So wiederholen Sie ihn ab dem gescheiterten Schritt:",
+  "w.failed": "Er wird nicht von selbst wiederholt. So wiederholen Sie ihn ab dem fehlgeschlagenen Schritt:",
   "w.end": "Ende",
   "w.took": "Dauer: {span}",
   "w.since": "seit {span}",

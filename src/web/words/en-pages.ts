@@ -131,7 +131,7 @@ export const enPages = {
   "event.alert.timeout_rate": "alert: many questions timed out",
   "event.alert.failing_jobs": "alert: jobs keep failing",
   "event.alert.silent_machine": "alert: runs wait for a silent machine",
-  "event.run.followed": "somebody follows the run or stopped",
+  "event.run.followed": "a person started or stopped following the run",
   "event.run.notified": "news of the run sent: {channel}",
   "event.run.delivery_failed": "news of the run not delivered: {channel}",
   "event.alert.cleared": "alert cleared",

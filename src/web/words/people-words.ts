@@ -10,7 +10,7 @@ const en = {
   "people.github": "GitHub name",
   "people.quiet": "Quiet hours, such as 22:00-07:00",
   "people.groups": "Groups",
-  "people.channels": "Preferred channels, the first first",
+  "people.channels": "Preferred channels, in this order",
   "people.muted": "Muted channels",
   "people.language": "Language of messages",
   "people.digest": "Collect messages for, such as 15m",

@@ -33,7 +33,10 @@ const flags = {
     value: "duration",
     about: "The hook's timeout in the agent's settings, if not its default",
   },
-  standing: { type: "boolean", about: "It stands in settings for good: leave alone what it is not needed for" },
+  standing: {
+    type: "boolean",
+    about: "For settings: ignore calls that need no hook, as where a person sits at the agent",
+  },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {

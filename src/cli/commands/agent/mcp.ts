@@ -26,7 +26,7 @@ import { ensureDeliveryAfter } from "../reach/ensure-delivery.ts";
 
 const flags = {
   tools: { type: "string", value: "names", about: "Which tools to offer (ask_human,check_answer,cancel_question)" },
-  hold: { type: "string", value: "duration", about: "How long to hold a call where the client bears it (3m)" },
+  hold: { type: "string", value: "duration", about: "How long to hold a call if the client allows it (3m)" },
   "run-file": {
     type: "string",
     value: "file",

@@ -52,7 +52,7 @@ const flags = {
     type: "string",
     multiple: true,
     value: "channel",
-    about: "add, set: a channel that they prefer, the first first; can be repeated",
+    about: "add, set: a channel that they prefer; repeat it in their order of preference",
   },
   mute: {
     type: "string",

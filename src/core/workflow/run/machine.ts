@@ -20,7 +20,7 @@ export type StepResult =
 
 /** How a question of the run ended. */
 export interface QuestionResult {
-  /** Nobody answered, or nobody was asked: the run is skipped, fails, or is blocked until a person takes it up. */
+  /** Nobody answered, or nobody was asked: the run is skipped, fails, or is blocked until a person resumes it. */
   ends?: { how: "skip" | "fail" | "block"; reason: string } | undefined;
   /** The answer as expressions see it; undefined if the person left the choice to the workflow. */
   answer: unknown;
