@@ -6,10 +6,10 @@ import type { Engine } from "../engine/engine.ts";
 import { findKnownRun, findLiveRun } from "../engine/live-run.ts";
 import type { Context } from "./context.ts";
 
-type Around = Pick<Context, "env" | "user">;
+type UserContext = Pick<Context, "env" | "user">;
 type Surroundings = Pick<Context, "env" | "runsAbove" | "runsOfSession" | "isInSessionOf" | "place">;
 type View = Pick<Context, "seesAllAbove" | "mayHide" | "place" | "host">;
-type Typing = Around & Surroundings & View;
+type ActorContext = UserContext & Surroundings & View;
 type Runs = Pick<Engine, "findRun" | "listRuns">;
 
 /** States in which a run may have an agent, as far as its worker follows one. */
@@ -17,7 +17,7 @@ const WITH_AGENT = ["running", "resuming", "awaiting_input", "deferred", "blocke
 const MOST_RUNS = 500;
 
 /** The actor of this command: the user of this machine, unless an agent's run started it, however far above or long ago. */
-export async function whoTypes(engine: Runs, context: Typing): Promise<Actor> {
+export async function whoTypes(engine: Runs, context: ActorContext): Promise<Actor> {
   const runId = (await findProvenRun(engine, context)) ?? (await findRunAround(engine, context));
   if (runId) return { ...whoAsks(context), runId };
   const hidden = await findHiddenAgent(engine, context);
@@ -30,13 +30,13 @@ export async function whoTypes(engine: Runs, context: Typing): Promise<Actor> {
 }
 
 /** The actor who manages tokens and people: the user as an admin; an agent stays an agent. */
-export async function whoManages(engine: Runs, context: Typing): Promise<Actor> {
+export async function whoManages(engine: Runs, context: ActorContext): Promise<Actor> {
   const by = await whoTypes(engine, context);
   return by.scope === "agent" ? by : { ...by, scope: "admin" };
 }
 
 /** The actor who asks: a program, with its own run if it has one. */
-export function whoAsks(context: Around): Actor {
+export function whoAsks(context: UserContext): Actor {
   const runId = findOwnRun(context);
   const id = context.env["ASKD_AGENT"] || context.user;
   return { scope: "agent", id, channel: "cli", strength: "none", ...(runId && { runId }) };
@@ -97,7 +97,7 @@ export async function requirePerson(
 }
 
 /** The run of this process, from the environment that askd started the agent with. */
-export function findOwnRun({ env }: Pick<Around, "env">): RunId | undefined {
+export function findOwnRun({ env }: Pick<UserContext, "env">): RunId | undefined {
   const text = env["ASKD_RUN"];
   if (!text) return undefined;
   const parsed = RunId.safeParse(text);

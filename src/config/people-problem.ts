@@ -6,7 +6,7 @@ import type { Values } from "./schema.ts";
 
 const ADDRESSES = ["email", "slack", "github", "chat", "telegram", "ntfy"] as const;
 
-type Found = Pick<ConfigProblem, "level" | "message" | "hint"> & { path: readonly string[] };
+type PeopleProblem = Pick<ConfigProblem, "level" | "message" | "hint"> & { path: readonly string[] };
 
 /** The contradictions between people, groups and routes, which no single value shows. */
 export function findPeopleProblems(
@@ -22,12 +22,12 @@ export function findPeopleProblems(
 }
 
 /** A name means one thing: a person or a group. A group lists people: nobody has to look through groups of groups. */
-function groupProblems({ people = {}, groups = {} }: Values): Found[] {
+function groupProblems({ people = {}, groups = {} }: Values): PeopleProblem[] {
   const isGroup = (name: string) => Object.hasOwn(groups, name);
-  return Object.entries(groups).flatMap(([group, members]): Found[] => {
+  return Object.entries(groups).flatMap(([group, members]): PeopleProblem[] => {
     const path = ["groups", group];
     const inner = members.map(plainName).find(isGroup);
-    const nested: Found[] =
+    const nested: PeopleProblem[] =
       inner === undefined
         ? []
         : [
@@ -45,10 +45,10 @@ function groupProblems({ people = {}, groups = {} }: Values): Found[] {
 }
 
 /** A reply from an address proves one person. */
-function sharedAddresses({ people = {} }: Values): Found[] {
+function sharedAddresses({ people = {} }: Values): PeopleProblem[] {
   const all = Object.entries(people);
   return ADDRESSES.flatMap((field) =>
-    all.flatMap(([id, person], index): Found[] => {
+    all.flatMap(([id, person], index): PeopleProblem[] => {
       const address = person[field]?.toLowerCase();
       const first = all.slice(0, index).find(([, other]) => other[field]?.toLowerCase() === address);
       if (address === undefined || !first) return [];
@@ -59,7 +59,7 @@ function sharedAddresses({ people = {} }: Values): Found[] {
 }
 
 /** A rule that names a channel without settings tells nobody there. */
-function idleChannels(values: Values): Found[] {
+function idleChannels(values: Values): PeopleProblem[] {
   const configured = reachOf(values).map(({ name }) => name);
   const named = (values.routes ?? []).flatMap(({ channels = [] }) => channels);
   return [...new Set(named)]

@@ -8,7 +8,7 @@ import type { ServerStart, Handshake } from "./mcp-handshake.ts";
 import { findOldNode, LEAST_NODE } from "./node-version.ts";
 import { askServer } from "./server-answer.ts";
 
-interface At {
+interface ServerCheck {
   around: ClientSurroundings;
   version: string;
   greet(start: ServerStart): Promise<Handshake>;
@@ -16,7 +16,7 @@ interface At {
 }
 
 /** Whether the server that a client's settings name is there, starts, speaks MCP and offers our tools. */
-export async function checkClientServer(client: Client, seen: Findings, at: At): Promise<Finding[]> {
+export async function checkClientServer(client: Client, seen: Findings, at: ServerCheck): Promise<Finding[]> {
   const about = { area: "agents", subject: client.name } as const;
   if (seen.serverUrl !== undefined) return checkAddress(seen.serverUrl, about);
   if (seen.serverCommand === undefined) return [];
@@ -50,7 +50,7 @@ export async function checkClientServer(client: Client, seen: Findings, at: At):
 async function checkStart(
   start: ServerStart,
   about: Pick<Finding, "area" | "subject">,
-  { version, greet }: Pick<At, "version" | "greet">,
+  { version, greet }: Pick<ServerCheck, "version" | "greet">,
 ): Promise<Finding[]> {
   const shaken = await greet(start);
   if (!shaken.ok) {

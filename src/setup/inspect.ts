@@ -74,7 +74,7 @@ export async function inspect(client: Client, around: ClientSurroundings): Promi
   return found;
 }
 
-interface Seen<Kind extends DesiredConfig = DesiredConfig> {
+interface InspectedFile<Kind extends DesiredConfig = DesiredConfig> {
   file: string;
   wish: Kind;
   document: Json;
@@ -83,7 +83,7 @@ interface Seen<Kind extends DesiredConfig = DesiredConfig> {
 /** Reads the settings of one scope, with or without our server. */
 export async function inspectScope(client: Client, scope: Scope, around: ClientSurroundings): Promise<Findings> {
   const problems: Array<{ file: string; why: string }> = [];
-  const seen: Seen[] = [];
+  const seen: InspectedFile[] = [];
   const targets = client.targets(scope, around);
   for (const { file, format, wishes } of targets) {
     try {
@@ -122,10 +122,10 @@ export async function readSetting(file: string, format: Format, name: string): P
 }
 
 function isOf<Kind extends DesiredConfig["is"]>(kind: Kind) {
-  return (one: Seen): one is Seen<Extract<DesiredConfig, { is: Kind }>> => one.wish.is === kind;
+  return (one: InspectedFile): one is InspectedFile<Extract<DesiredConfig, { is: Kind }>> => one.wish.is === kind;
 }
 
-async function readServer(one: Seen<DesiredServer> | undefined, around: ClientSurroundings) {
+async function readServer(one: InspectedFile<DesiredServer> | undefined, around: ClientSurroundings) {
   const entry = one && valueAt(one.document, ...one.wish.path);
   const known: Json = isJson(entry) ? entry : {};
   const line = one && lineOf(known, one.wish.line);
@@ -151,17 +151,19 @@ function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(texts.flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])));
 }
 
-function readRules(rules: ReadonlyArray<Seen<Extract<DesiredConfig, { is: "allow" }>>>): Findings["allowRules"] {
+function readRules(
+  rules: ReadonlyArray<InspectedFile<Extract<DesiredConfig, { is: "allow" }>>>,
+): Findings["allowRules"] {
   const missing = rules.filter(({ wish, document }) => isDue(wish, document));
   return { wanted: rules.map(({ wish }) => wish.text), missing: missing.map(({ wish }) => wish.text) };
 }
 
-function listOf({ wish, document }: Seen<DesiredHook>) {
+function listOf({ wish, document }: InspectedFile<DesiredHook>) {
   const list = valueAt(document, ...wish.path);
   return hooksOf(Array.isArray(list) ? list : [], hookClient(wish));
 }
 
-function findHooks(one: Seen<DesiredHook>, around: ClientSurroundings): Array<Promise<HookFinding>> {
+function findHooks(one: InspectedFile<DesiredHook>, around: ClientSurroundings): Array<Promise<HookFinding>> {
   const client = hookClient(one.wish);
   return listOf(one).map(async ({ matcher, command, timeout }) => ({
     file: one.file,

@@ -38,10 +38,10 @@ export interface ArchivePage {
 }
 
 /** The place of a line in the feed. */
-type Place = Pick<StoredLine, "xid" | "seq">;
+type FeedPlace = Pick<StoredLine, "xid" | "seq">;
 
 /** A page as it is stored, under its number and the place of its last line. */
-export interface StoredPage extends Place {
+export interface StoredPage extends FeedPlace {
   page: number;
   body: Uint8Array;
 }
@@ -164,7 +164,7 @@ export function encodePage(
 }
 
 /** Inflates a page; throws for bytes that this program did not write. */
-export function decodePage(bytes: Uint8Array): Omit<ArchivePage, "isDamaged"> & { last: Place } {
+export function decodePage(bytes: Uint8Array): Omit<ArchivePage, "isDamaged"> & { last: FeedPlace } {
   if (bytes[0] !== FORMAT) throw new Error(`format ${bytes[0]} is unknown`);
   const text = inflate(bytes.subarray(1));
   let start = text.indexOf("\n") + 1;
@@ -185,7 +185,7 @@ export function decodePage(bytes: Uint8Array): Omit<ArchivePage, "isDamaged"> & 
   let hashed: StoredLine[] | undefined;
   return {
     texts,
-    last: chains.flat().reduce<Place>((last, line) => (byPlace(line, last) > 0 ? line : last), { xid: 0, seq: 0 }),
+    last: chains.flat().reduce<FeedPlace>((last, line) => (byPlace(line, last) > 0 ? line : last), { xid: 0, seq: 0 }),
     // Hashing takes half of the time, and only readers of the trail need it.
     get lines() {
       return (hashed ??= chains.flatMap(hashChain).sort(byPlace));
@@ -214,7 +214,7 @@ function hashAfter(previous: StoredLine | undefined, { body }: Pick<StoredLine, 
   return chainHash(previous?.hash ?? CHAIN_START, body);
 }
 
-function byPlace(one: Place, other: Place) {
+function byPlace(one: FeedPlace, other: FeedPlace) {
   return one.xid - other.xid || one.seq - other.seq;
 }
 

@@ -15,7 +15,7 @@ export interface ShownReply extends CodexReply {
   callId: string;
 }
 
-interface Asked {
+interface CodexQuestion {
   threadId: string;
   callId: string;
   replied: CodexReply | undefined;
@@ -29,7 +29,7 @@ interface Asked {
  * model knows when it speaks again after its message in which it asked, or has come to the end of its turn.
  */
 export class ShownWatch {
-  readonly #asked = new Map<string | number, Asked>();
+  readonly #asked = new Map<string | number, CodexQuestion>();
 
   asked(id: string | number, params: unknown): void {
     const threadId = textAt(params, "threadId") ?? "";

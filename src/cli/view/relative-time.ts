@@ -32,10 +32,10 @@ export function spellAgo(at: Instant, now: Instant): string {
 }
 
 /** How far the reader's clock is ahead of UTC at a moment. */
-export type Ahead = (at: Instant) => number;
+export type ClockOffset = (at: Instant) => number;
 
 /** A moment on the reader's clock: `Tue 14:00` within a week, else with the date. */
-export function sayClock(at: Instant, now: Instant, ahead: Ahead): string {
+export function sayClock(at: Instant, now: Instant, ahead: ClockOffset): string {
   const shown = shift(at, ahead);
   const time = shown.slice(11, 16);
   if (Math.abs(msBetween(now, at)) >= WEEK_MS) return `${shown.slice(0, 10)} ${time}`;
@@ -43,16 +43,16 @@ export function sayClock(at: Instant, now: Instant, ahead: Ahead): string {
 }
 
 /** A moment for a log line: `2026-11-15 14:02:07` on the reader's clock. */
-export function sayMoment(at: Instant, ahead: Ahead): string {
+export function sayMoment(at: Instant, ahead: ClockOffset): string {
   return shift(at, ahead).slice(0, 19).replace("T", " ");
 }
 
 /** Midnight on the reader's clock. */
-export function startOfDay(now: Instant, ahead: Ahead): Instant {
+export function startOfDay(now: Instant, ahead: ClockOffset): Instant {
   return later(now, -(epochMs(shift(now, ahead)) % DAY_MS));
 }
 
 /** The moment whose UTC digits are what the reader's clock shows. The time zones of `Intl` take 20 ms to load. */
-function shift(at: Instant, ahead: Ahead) {
+function shift(at: Instant, ahead: ClockOffset) {
   return later(at, ahead(at));
 }

@@ -1,12 +1,12 @@
 import { parseDuration } from "../../core/text/duration.ts";
 import { DAY_MS, type Instant, instant, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { type Ahead, startOfDay } from "./relative-time.ts";
+import { type ClockOffset, startOfDay } from "./relative-time.ts";
 
 /** The current time, the reader's clock, and whether times lie in the past or the future. */
 export interface MomentContext {
   now: Instant;
-  ahead: Ahead;
+  ahead: ClockOffset;
   toward: "past" | "future";
 }
 

@@ -1,5 +1,5 @@
 /** The composition of a value. */
-interface Makeup {
+interface Composition {
   lower: number;
   upper: number;
   digits: number;
@@ -71,7 +71,7 @@ export function bitsPerChar(value: string): number {
   return bits;
 }
 
-function makeupOf(value: string): Makeup {
+function makeupOf(value: string): Composition {
   const length = Math.min(value.length, LONGEST_LOOK);
   const makeup = { lower: 0, upper: 0, digits: 0, symbols: 0, changes: 0, distinct: 0, spelled: 0 };
   const seen = new Set<number>();

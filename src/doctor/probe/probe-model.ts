@@ -27,14 +27,14 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const INPUT = { question: "Is this a test of how long a call may take?", options: ["Yes", "No"] };
 
 /** A request in whichever protocol, as far as it matters. */
-interface Asked {
+interface ModelRequest {
   tools: Array<{ name: string; namespace?: string | undefined }>;
   results: string[];
 }
 type Call = { name: string; namespace?: string | undefined } | undefined;
 interface Dialect {
   path: RegExp;
-  read(body: unknown): Asked;
+  read(body: unknown): ModelRequest;
   /** The events of a reply that calls the tool, or says that all is done. */
   reply(call: Call): Array<[event: string | undefined, data: unknown]>;
 }
@@ -45,7 +45,7 @@ export async function startModel(callHidden?: string): Promise<ProbeModel> {
   let calledAt: number | undefined;
   let end: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
-  const decide = ({ tools, results }: Asked): Call => {
+  const decide = ({ tools, results }: ModelRequest): Call => {
     if (tools.length === 0) return undefined; // a title, a summary: nothing that could call
     const offered = tools.find(({ name }) => TOOL.test(name));
     if (!saw.hasBeenAsked) saw.offeredAs = offered?.name;
@@ -82,7 +82,7 @@ export async function startModel(callHidden?: string): Promise<ProbeModel> {
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  decide: (asked: Asked) => Call,
+  decide: (asked: ModelRequest) => Call,
 ): Promise<void> {
   const { pathname } = new URL(request.url ?? "", "http://127.0.0.1");
   const body = await readJson(request);

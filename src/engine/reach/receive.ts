@@ -63,7 +63,7 @@ export interface ReceiveDeps {
 }
 
 /** The effect of a reply, and the words for its sender. */
-interface Taken {
+interface ReplyEffect {
   text: string;
   /** The sender would not learn it otherwise: the message does not show it. */
   isNews: boolean;
@@ -282,7 +282,7 @@ async function takeReply(
   delivery: Delivery & { questionId: QuestionId },
   reply: Reply,
   by: Actor,
-): Promise<Taken | undefined> {
+): Promise<ReplyEffect | undefined> {
   const { questionId: id } = delivery;
   const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
@@ -341,7 +341,7 @@ function requireShown({ channel, decider, language }: ReplyDeps, read: QuestionS
   throw new Refusal("needs_confirmation", sayOnlyDenied(message));
 }
 
-function sayTaken({ question }: QuestionSnapshot, language: Language): Taken {
+function sayTaken({ question }: QuestionSnapshot, language: Language): ReplyEffect {
   if (!isPending(question)) return { text: tellIn(language, "counted"), isNews: false, isLate: false };
   const { need } = question.approvals;
   const text = need > 1 ? tellIn(language, "voted", { n: question.votes.length, need }) : tellIn(language, "thanks");
@@ -349,7 +349,11 @@ function sayTaken({ question }: QuestionSnapshot, language: Language): Taken {
 }
 
 /** Tells the truth about a refused reply, and how to answer if that is still possible here. */
-async function explain(refusal: Refusal, read: QuestionSnapshot, { decider, language }: ReplyDeps): Promise<Taken> {
+async function explain(
+  refusal: Refusal,
+  read: QuestionSnapshot,
+  { decider, language }: ReplyDeps,
+): Promise<ReplyEffect> {
   const { rules } = decider.at(SYSTEM);
   const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
   const elsewhere = refusal.code === "needs_person" ? refusal.hint : undefined;

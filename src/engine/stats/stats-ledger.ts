@@ -23,7 +23,7 @@ const Mark = z.object({ cursor: z.string(), newest: z.array(z.number()) });
 type Mark = z.infer<typeof Mark>;
 
 /** Closed questions that the feed names after the last block. */
-interface Loose {
+interface RecentRows {
   /** The end of the last block. */
   from: string;
   cursor: string;
@@ -39,7 +39,7 @@ interface Loose {
 export class StatsLedger {
   readonly #store: Store;
   readonly #blockEvents: number;
-  #loose: Loose | undefined;
+  #loose: RecentRows | undefined;
   #working: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, blockEvents = BLOCK_EVENTS) {
@@ -92,7 +92,7 @@ export class StatsLedger {
   }
 
   /** Reads what was closed after the last block: up to the end of the feed, or so many events. */
-  async #catchUp({ cursor: from }: Mark, enough: number): Promise<Loose> {
+  async #catchUp({ cursor: from }: Mark, enough: number): Promise<RecentRows> {
     if (this.#loose?.from !== from) this.#loose = { from, cursor: from, events: 0, ids: new Set(), rows: [] };
     const loose = this.#loose;
     while (loose.events < enough && loose.rows.length < MOST_LOOSE) {
@@ -128,7 +128,7 @@ export class StatsLedger {
 }
 
 /** The block of these rows, if there are any, and the mark after it. */
-function blockEntries({ newest }: Mark, version: number, { rows, cursor }: Loose): Entry[] {
+function blockEntries({ newest }: Mark, version: number, { rows, cursor }: RecentRows): Entry[] {
   if (rows.length === 0) return [{ ...MARK, version, body: { cursor, newest } satisfies Mark }];
   const block: Entry = { kind: MARK.kind, id: blockId(newest.length), version: 0, body: { ...packStats(rows) } };
   const latest = rows.reduce((most, { askedMs }) => Math.max(most, askedMs), 0);

@@ -61,13 +61,13 @@ interface Replacement {
   changes: Changes;
 }
 
-interface Place {
+interface ReplaceContext {
   at: DecisionContext;
   /** The chains that tell of the row. */
   chains: readonly RunId[];
 }
 
-async function replace(store: Store, row: UnreadableRow, { at, chains }: Place): Promise<Replacement> {
+async function replace(store: Store, row: UnreadableRow, { at, chains }: ReplaceContext): Promise<Replacement> {
   switch (row.table) {
     case "run":
       return { gone: lostRunOf(row), changes: await replaceRun(store, row, at) };
@@ -150,7 +150,7 @@ async function replaceJob(store: Store, { id: key, columns }: UnreadableRow, at:
   return { dropped: [key], events: [event] };
 }
 
-async function replaceEntry(store: Store, row: UnreadableRow, { at, chains }: Place): Promise<Replacement> {
+async function replaceEntry(store: Store, row: UnreadableRow, { at, chains }: ReplaceContext): Promise<Replacement> {
   const { kind, id, columns } = row;
   if (kind === undefined) return { gone: {}, changes: {} };
   const gone: DamagedRows = { entries: [{ kind, id }] };

@@ -32,13 +32,13 @@ export function addBatch(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.post("/batch/undo", (context) => undo(context, deps));
 }
 
-interface More {
+interface BatchResult {
   problem?: string;
   done?: string;
   refused?: readonly BatchOutcome[];
 }
 
-async function show(context: PageCall, deps: PagesDeps, draft: FormDraft, more: More = {}) {
+async function show(context: PageCall, deps: PagesDeps, draft: FormDraft, more: BatchResult = {}) {
   const reader = await readReader(context, deps.engine);
   const templates = await deps.engine.listTemplates();
   const ids = questionIdsIn(draft);

@@ -32,7 +32,7 @@ interface Counted {
   stats: Stats;
   countedAt: Instant;
 }
-interface Kept extends Counted {
+interface CachedStats extends Counted {
   atMs: number;
 }
 
@@ -76,8 +76,8 @@ function aheadOf(reader: PageReader) {
 /** Computes each statistic at most once a minute, one at a time, and serves the previous result meanwhile. */
 export class StatsCache {
   readonly #deps: Required<StatsCacheDeps>;
-  readonly #kept = new Map<string, Kept>();
-  readonly #counting = new Map<string, Promise<Kept>>();
+  readonly #kept = new Map<string, CachedStats>();
+  readonly #counting = new Map<string, Promise<CachedStats>>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: StatsCacheDeps) {

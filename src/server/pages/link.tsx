@@ -40,7 +40,7 @@ interface LinkDeps {
 }
 
 /** A person who came by a link, and the question of the link. */
-interface Guest {
+interface LinkVisitor {
   text: string;
   actor: Actor;
   read: QuestionSnapshot;
@@ -56,7 +56,7 @@ export function linksPart(deps: LinkDeps): RouteGroup {
     link: new RequestLimit({ perMinute: MOST_PER_LINK, caller: "This link", nowMs: deps.nowMs }),
     wrong: new RequestLimit({ perMinute: MOST_WRONG, caller: "This address", nowMs: deps.nowMs }),
   };
-  const welcome = async (context: Context, serve: (guest: Guest) => Promise<Response>) => {
+  const welcome = async (context: Context, serve: (guest: LinkVisitor) => Promise<Response>) => {
     context.header("X-Robots-Tag", "noindex, nofollow, noarchive");
     const guest = await findGuest(deps.engine, context.req.param("token") ?? "");
     if (guest) {
@@ -72,19 +72,19 @@ export function linksPart(deps: LinkDeps): RouteGroup {
   return { path: "/", links };
 }
 
-async function findGuest(engine: Engine, text: string): Promise<(Guest & { token: Token }) | undefined> {
+async function findGuest(engine: Engine, text: string): Promise<(LinkVisitor & { token: Token }) | undefined> {
   const found = SHAPE.test(text) ? await engine.authenticate(text, LINK_CHANNEL) : undefined;
   if (!found?.token.questionId) return undefined;
   return { text, ...found, read: await engine.read(found.token.questionId) };
 }
 
-async function show(context: Context, deps: LinkDeps, guest: Guest) {
+async function show(context: Context, deps: LinkDeps, guest: LinkVisitor) {
   const voted = draftFromVote(guest.read, guest.actor.id);
   const draft = voted.size > 0 ? voted : draftFromAddress(guest.read, context.req.query("choose") ?? "");
   return send(context, deps, guest, { draft });
 }
 
-async function answer(context: Context, deps: LinkDeps, guest: Guest) {
+async function answer(context: Context, deps: LinkDeps, guest: LinkVisitor) {
   const { read, actor, text } = guest;
   const draft = withoutForce(
     await readDraft(context, deps.rules.limits.answerBytes * FORM_BYTES_PER_BYTE + FORM_BYTES_BESIDE),
@@ -107,7 +107,7 @@ async function answer(context: Context, deps: LinkDeps, guest: Guest) {
 }
 
 /** Undoes this person's own answer, never another person's. */
-async function undo(context: Context, { engine }: LinkDeps, { read, actor, text }: Guest) {
+async function undo(context: Context, { engine }: LinkDeps, { read, actor, text }: LinkVisitor) {
   const { question } = read;
   const isOwn = isPending(question) && question.settling?.answer.by.id === actor.id;
   if (isOwn) {
@@ -127,7 +127,7 @@ function withoutForce(draft: FormDraft): FormDraft {
 async function send(
   context: Context,
   { engine }: LinkDeps,
-  { text, actor, read }: Guest,
+  { text, actor, read }: LinkVisitor,
   more: Partial<Pick<LinkView, "draft" | "problem" | "lost">>,
   status = 200,
 ) {

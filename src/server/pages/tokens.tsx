@@ -30,9 +30,9 @@ export function addTokens(pages: Hono<SignedIn>, deps: PagesDeps): void {
   });
 }
 
-type Again = Partial<Pick<TokensView, "issued" | "problem">> & { draft?: FormDraft; status?: number };
+type TokensResult = Partial<Pick<TokensView, "issued" | "problem">> & { draft?: FormDraft; status?: number };
 
-async function show(context: PageCall, deps: PagesDeps, again: Again = {}) {
+async function show(context: PageCall, deps: PagesDeps, again: TokensResult = {}) {
   const { engine } = deps;
   const reader = await readReader(context, engine);
   const isAdmin = reader.scope === "admin";

@@ -11,13 +11,13 @@ export function shapeProblems(value: unknown, issues: readonly Issue[]): Definit
 }
 
 /** The value and schema that the path of an issue counts from. */
-interface Around {
+interface IssueRoot {
   value: unknown;
   schema: z.core.$ZodType;
   path: ValuePath;
 }
 
-function problemsOf(issue: Issue, around: Around): DefinitionProblem[] {
+function problemsOf(issue: Issue, around: IssueRoot): DefinitionProblem[] {
   const own = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
   const path = [...around.path, ...own];
   if (issue.code === "unrecognized_keys") {
@@ -43,7 +43,7 @@ function problemsOf(issue: Issue, around: Around): DefinitionProblem[] {
 function unionProblems(
   issue: Extract<Issue, { code: "invalid_union" }>,
   value: unknown,
-  around: Around,
+  around: IssueRoot,
   own: ValuePath,
 ): DefinitionProblem[] {
   const path = [...around.path, ...own];
@@ -124,7 +124,7 @@ function valueAt(value: unknown, path: ReadonlyArray<string | number>): unknown 
 }
 
 /** The schema of a value inside another; undefined where there is none. */
-function schemaAt({ schema, value }: Around, path: ValuePath): z.core.$ZodType | undefined {
+function schemaAt({ schema, value }: IssueRoot, path: ValuePath): z.core.$ZodType | undefined {
   let at: z.core.$ZodType | undefined = schema;
   for (const [index, key] of path.entries()) {
     const outer = unwrap(at, valueAt(value, path.slice(0, index)));

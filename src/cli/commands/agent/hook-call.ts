@@ -85,14 +85,14 @@ export async function decideCall(hooked: HookedCall): Promise<HookDecision> {
   }
 }
 
-interface Asked {
+interface HookQuestion {
   asked: QuestionSnapshot;
   /** The agent can be parked: somebody starts it again with the answer. */
   isResumable: boolean;
 }
 
 /** Before anything is asked it is known whether the session can be resumed, so that nobody is promised more. */
-async function ask(hooked: HookedCall, place: HookPlace): Promise<Asked> {
+async function ask(hooked: HookedCall, place: HookPlace): Promise<HookQuestion> {
   if (place.isOurs) return { asked: await askOnce(hooked, place, undefined), isResumable: true };
   // Loaded when needed: the agents of our own runs ask much more often.
   const { dropUnused, keepForResume } = await import("./hook-launch.ts");

@@ -19,7 +19,7 @@ const MARKER = "## Your Response (write below this line)";
 /** The written answer, as the engine takes it. */
 type WrittenAnswer = Pick<AnswerInput, "answer" | "note">;
 
-type Around = Pick<Context, "place">;
+type EditContext = Pick<Context, "place">;
 
 /** The person's editor; refuses with the variable to set if there is none. */
 export function getEditor(context: Pick<Context, "env">): string[] {
@@ -149,17 +149,17 @@ function foreign(text: string) {
  * The file of a draft. The editor works on this file, so that the text
  * survives a crash of the editor or of this program.
  */
-export function draftFile({ place }: Around, name: string): string {
+export function draftFile({ place }: EditContext, name: string): string {
   return join(place.stateDir, "drafts", `${name}.md`);
 }
 
 /** A draft that was never sent. */
-export function findDraft(around: Around, name: string): Promise<string | undefined> {
+export function findDraft(around: EditContext, name: string): Promise<string | undefined> {
   return findFileText(draftFile(around, name));
 }
 
 /** Saves a draft that only this user can read, and returns its file. */
-export async function keepDraft(around: Around, name: string, text: string): Promise<string> {
+export async function keepDraft(around: EditContext, name: string, text: string): Promise<string> {
   const file = draftFile(around, name);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await replacePrivateFile(file, text);
@@ -167,6 +167,6 @@ export async function keepDraft(around: Around, name: string, text: string): Pro
 }
 
 /** Deletes a draft that was sent or left empty. */
-export async function removeDraft(around: Around, name: string): Promise<void> {
+export async function removeDraft(around: EditContext, name: string): Promise<void> {
   await rm(draftFile(around, name), { force: true });
 }

@@ -78,7 +78,7 @@ const LATE_MS = HOUR_MS;
 /** Flags that give a whole answer; `--use` checks by itself what may accompany it. */
 const WAYS = ["choose", "file", "edit", "command", "decide", "clarify"] as const;
 
-type Said = Partial<Pick<AnswerInput, "answer" | "items" | "verbatim" | "note" | "template">>;
+type AnswerWords = Partial<Pick<AnswerInput, "answer" | "items" | "verbatim" | "note" | "template">>;
 
 export const command: Command<typeof ANSWER_FLAGS> = {
   usage: "answer <id> [answer] | --all",
@@ -259,7 +259,7 @@ async function getAsked(engine: Engine, name: string, now: Instant): Promise<{ i
 
 async function readInput(read: QuestionSnapshot, word: string | undefined, flags: AnswerValues, context: Context) {
   const outcome = flags.decide ? "decide" : flags.clarify === undefined ? "answer" : "clarify";
-  const said: Said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
+  const said: AnswerWords = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
   return AnswerInput.parse({
     note: flags.clarify ?? flags.message,
     ...said,
@@ -272,7 +272,7 @@ async function readInput(read: QuestionSnapshot, word: string | undefined, flags
 }
 
 /** On a terminal a person confirms a high risk by typing the word that it names. */
-async function hasConfirmed(read: QuestionSnapshot, said: Said, context: Context) {
+async function hasConfirmed(read: QuestionSnapshot, said: AnswerWords, context: Context) {
   const { question, run, content } = read;
   if (question.kind === "approval" && (said.answer ?? said.items) !== undefined) {
     const items = findMatch(content, said, context.rules.limits);
@@ -294,7 +294,7 @@ async function readAnswer(
   word: string | undefined,
   flags: AnswerValues,
   context: Context,
-): Promise<Said> {
+): Promise<AnswerWords> {
   if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
   if (flags.command !== undefined) return { items: changedCommand(read, flags.command) };
   if (flags.choose) return { items: readChoices(read.content, flags.choose) };
@@ -338,7 +338,7 @@ async function useTemplate(
   read: QuestionSnapshot,
   [word, { choose, file, edit, message }]: [string | undefined, AnswerValues],
   context: Context,
-): Promise<Said> {
+): Promise<AnswerWords> {
   if (word !== undefined || choose || file !== undefined || edit) {
     throw new Refusal("bad_input", "A template is the whole answer", { hint: "Add a note to it with: -m <text>" });
   }
@@ -349,7 +349,7 @@ async function useTemplate(
 }
 
 /** Shows the question on a terminal and opens the editor, or reads one line. */
-async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
+async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<AnswerWords> {
   if (!context.mayPrompt) return { answer: "" }; // the engine refuses it and lists the options
   const { findEditor } = await import("../../terminal/editor.ts");
   context.stderr.write(`\n${renderQuestion(read)}\n\n`);
@@ -358,7 +358,7 @@ async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context
   return { answer: (await context.stdin.readLine(context.interrupt())) ?? "" };
 }
 
-async function edit(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
+async function edit(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<AnswerWords> {
   const { editAnswer } = await import("./answer-edit.ts");
   const { note, ...said } = await editAnswer(read, flags.force ?? false, context);
   const notes = [note, flags.message].filter((each) => each !== undefined);

@@ -31,7 +31,7 @@ const flags = {
     about: `How long to wait (${PATIENCE.person}; ${PATIENCE.nobody} where nobody can type)`,
   },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 /** How long to wait for the answer, and the signal that ends the wait. */
 interface DemoQuestion {
@@ -69,7 +69,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** Runs the demo; undefined if it was interrupted. */
-async function show(stage: DemoStage, given: Given, waiting: DemoQuestion) {
+async function show(stage: DemoStage, given: FlagValues, waiting: DemoQuestion) {
   const { stdout, style, program } = stage.context;
   const { url } = stage.serving;
   const startedAt = performance.now();

@@ -51,7 +51,7 @@ const flags = {
   instructions: { type: "boolean", about: "Also teach agents to ask, in AGENTS.md or CLAUDE.md" },
   "no-test": { type: "boolean", about: "Send no test question" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
   usage: "init [--client <name>] [--scope local|project|user] [--dry-run | --yes | --undo | --print [client]]",
@@ -79,7 +79,7 @@ function historyDir({ place }: Context) {
   return join(place.stateDir, "init");
 }
 
-async function init(given: Given, around: ClientSurroundings, context: Context) {
+async function init(given: FlagValues, around: ClientSurroundings, context: Context) {
   const scope = readScope(given.scope);
   // Some programs take seconds to say who they are.
   if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking for agents…\n");

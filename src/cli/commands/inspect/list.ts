@@ -58,7 +58,7 @@ interface ListView {
   questions: readonly QuestionSnapshot[];
 }
 
-type Given = Values<ListFlags>;
+type FlagValues = Values<ListFlags>;
 
 /** The questions found, and whether there are more. */
 interface FoundQuestions {
@@ -179,7 +179,7 @@ function cutContext(context: string, cells: number) {
 }
 
 /** Searches questions. The store filters by status and run; everything else is filtered here. */
-async function findQuestions(engine: Engine, given: Given, most: number, context: Context) {
+async function findQuestions(engine: Engine, given: FlagValues, most: number, context: Context) {
   const sort = readSort(given.sort, given.awaiting ? "oldest" : "newest");
   const isPaged = sort === "newest" || sort === "oldest";
   if (given.after !== undefined && !isPaged) {

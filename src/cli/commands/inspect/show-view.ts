@@ -39,7 +39,7 @@ import {
   sayMayHaveAsked,
   sayRun,
 } from "../../view/run-text.ts";
-import { type Ahead, sayAgo, sayClock, spellAgo } from "../../view/relative-time.ts";
+import { type ClockOffset, sayAgo, sayClock, spellAgo } from "../../view/relative-time.ts";
 
 const MOST_SIMILAR_CELLS = 40;
 const LEAST_TITLE_CELLS = 20;
@@ -47,7 +47,7 @@ const LEAST_TITLE_CELLS = 20;
 /** The data of `askd show`: a run with all its questions, oldest first. */
 export interface ShowView {
   now: Instant;
-  ahead: Ahead;
+  ahead: ClockOffset;
   width: number;
   /** The program's name, as a person types it here. */
   program: string;

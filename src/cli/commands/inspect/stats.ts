@@ -14,7 +14,7 @@ import { printResult } from "../../output.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { type Ahead, sayAgo, sayMoment } from "../../view/relative-time.ts";
+import { type ClockOffset, sayAgo, sayMoment } from "../../view/relative-time.ts";
 
 const FIELDS: readonly string[] = [...STATS_FIELDS, "attention"];
 const SHORT_TABLE = 5;
@@ -42,7 +42,7 @@ const flags = {
 /** The data of `askd stats`: a summary with the top of every table, or one full table. */
 interface StatsPage {
   now: Instant;
-  ahead: Ahead;
+  ahead: ClockOffset;
   width: number;
   stats: Stats;
   attention: readonly AttentionUse[];

@@ -34,7 +34,7 @@ const flags = {
     about: `Exit with 0 if nothing waits, ${EXIT_CODE.pending} if a question does; with --watch as soon as one does`,
   },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 const LOOK_MS = 1_000;
 const HOME_AND_CLEAR = "\x1b[H\x1b[2J";
@@ -84,7 +84,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function watch(given: Given, context: Context) {
+async function watch(given: FlagValues, context: Context) {
   const signal = context.interrupt();
   const engine = await context.engine({ waits: { until: signal } });
   const viewJson = await loadJson(context);
@@ -119,18 +119,18 @@ async function loadJson({ json }: Context) {
   return json ? (await import("./status-json.ts")).viewStatus : () => ({});
 }
 
-function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object) {
+function print(view: StatusView, given: FlagValues, context: Context, viewJson: (view: StatusView) => object) {
   printResult(context, command.fields ?? [], {
     page: () => render(view, given, context),
     json: () => viewJson(view),
   });
 }
 
-function render(view: StatusView, given: Given, { style }: Context) {
+function render(view: StatusView, given: FlagValues, { style }: Context) {
   return given.short ? renderShortStatus(view) : renderStatus(view, style);
 }
 
-async function readStatus(engine: Engine, given: Given, context: Context) {
+async function readStatus(engine: Engine, given: FlagValues, context: Context) {
   const now = await engine.now();
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });

@@ -26,7 +26,7 @@ import { getRun } from "../../target.ts";
 import { type Style, cutCells } from "../../terminal/terminal.ts";
 import { exampleAnswer } from "../../view/question-text.ts";
 import { UNTAKEN, answerArgument, refOf, sayBy } from "../../view/run-text.ts";
-import { type Ahead, sayMoment } from "../../view/relative-time.ts";
+import { type ClockOffset, sayMoment } from "../../view/relative-time.ts";
 
 const PAGE = 500;
 const LOOK_MS = 250;
@@ -46,7 +46,7 @@ const flags = {
   },
   limit: { type: "string", value: "count", about: "End after this many events" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 const TEXT_CELLS = 200;
 
@@ -97,7 +97,7 @@ async function sayHello(engine: Engine, context: Context) {
 }
 
 /** Where to start: after an event, at a time, or now. */
-async function startOf(engine: Engine, { after, since }: Given, context: Context) {
+async function startOf(engine: Engine, { after, since }: FlagValues, context: Context) {
   if (after !== undefined && since !== undefined) throw new Refusal("bad_input", "Use --after or --since, not both");
   if (after !== undefined) return readCursor(after);
   if (since === undefined) return engine.findFeedEnd();
@@ -220,7 +220,7 @@ function seesType(wanted: readonly string[] | undefined): (type: string) => bool
 /** A line of `askd watch`; a new question has a second line with the command to answer it. */
 function renderWatchedEvent(
   { event, run, read }: WatchedEvent,
-  { now, ahead, program }: { now: Instant; ahead: Ahead; program: string },
+  { now, ahead, program }: { now: Instant; ahead: ClockOffset; program: string },
   style: Style,
 ) {
   const moment = sayMoment(event.at, ahead);
@@ -260,7 +260,7 @@ function sayEntry({ detail = {}, by }: Event, kind: "token" | "person", name: st
   return `${kind} ${about} ${name.replaceAll("_", " ")} by ${sayBy(by)}`;
 }
 
-interface Said {
+interface WatchLine {
   id: string;
   by: string;
   event: Event;
@@ -269,7 +269,7 @@ interface Said {
 }
 
 /** Events with a text of their own. */
-const WORDS: Partial<Record<Event["type"], (said: Said) => string>> = {
+const WORDS: Partial<Record<Event["type"], (said: WatchLine) => string>> = {
   "question.asked": ({ id, read, style }) => style.yellow(`❓ ${id} ${cut(read?.question.title ?? "")}`),
   "question.answered": ({ id, by, read, style }) => style.green(`✓ ${id} answered by ${by}${sayAnswerText(read)}`),
   "question.forced": ({ id, by, read, style }) =>

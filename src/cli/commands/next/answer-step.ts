@@ -142,14 +142,14 @@ export function sayPicks(content: Content, picks: readonly PickedChoice[]): stri
     .join("; ");
 }
 
-interface Said {
+interface StepAnswer {
   said: string[];
   isText: boolean;
   /** The changed command beside the choice. */
   changed?: string;
 }
 
-function saidAt(step: AnswerStep, pick: PickedChoice | undefined): Said {
+function saidAt(step: AnswerStep, pick: PickedChoice | undefined): StepAnswer {
   if (!pick) return { said: [], isText: true };
   const text = pick.line.text.trim();
   if (isChange(step, pick)) return { said: [ALLOW_CHANGED], isText: false, changed: text };
@@ -159,7 +159,7 @@ function saidAt(step: AnswerStep, pick: PickedChoice | undefined): Said {
   return { said, isText: step.schema !== undefined };
 }
 
-function objectText(said: ReadonlyArray<{ step: AnswerStep; values: Said }>) {
+function objectText(said: ReadonlyArray<{ step: AnswerStep; values: StepAnswer }>) {
   const fields = said.flatMap(({ step, values }) => {
     const text = values.said[0] ?? "";
     return text === "" || step.field === undefined ? [] : [[step.field, typed(step.schema, text)] as const];

@@ -7,7 +7,7 @@ import { unreachable } from "../../../core/unreachable.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
-import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
+import { type ClockOffset, sayAge, sayClock } from "../../view/relative-time.ts";
 import { findDeadline, sayVotes } from "../../view/question-text.ts";
 import { refOf, sayBy, sayCost, sayFact } from "../../view/run-text.ts";
 import { type QuestionCard, type NextState, currentStep } from "./next-state.ts";
@@ -20,7 +20,7 @@ const ROOMY_CELLS = 50;
 /** The style and clock that drawing needs besides the state. */
 export interface CardPen {
   style: Style;
-  ahead: Ahead;
+  ahead: ClockOffset;
 }
 
 /** The width of text on this screen. */

@@ -25,7 +25,7 @@ import { findProblem, rowsOf, fillPick, writingRow } from "./answer-step.ts";
 
 const SCROLL = 5;
 
-type Of<At extends NextState["mode"]["at"]> = Extract<NextState["mode"], { at: At }>;
+type ModeOf<At extends NextState["mode"]["at"]> = Extract<NextState["mode"], { at: At }>;
 
 /** Handles a key while the choices are shown. A digit only selects; nothing is sent before Enter. */
 export function pressChoose(before: NextState, key: Key): Transition {
@@ -183,7 +183,7 @@ export function pressKeys(state: NextState): Transition {
 }
 
 /** Answering for other runs too takes a y, leaving the choice to the agent Enter; Esc goes back; other keys do nothing. */
-export function pressConfirm(state: NextState, { of }: Of<"sure">, key: Key): Transition {
+export function pressConfirm(state: NextState, { of }: ModeOf<"sure">, key: Key): Transition {
   const isNo = isKey(key, "n");
   if (key.name === "escape" || (isNo && of === "decide")) {
     return withoutEffects({ ...state, mode: { at: "choose" }, ready: undefined });
@@ -197,7 +197,7 @@ export function pressConfirm(state: NextState, { of }: Of<"sure">, key: Key): Tr
 }
 
 /** Fills the answer from a template; it can still be changed. */
-export function pressTemplates(state: NextState, mode: Of<"templates">, key: Key): Transition {
+export function pressTemplates(state: NextState, mode: ModeOf<"templates">, key: Key): Transition {
   const last = mode.templates.length - 1;
   const by = key.name === "up" || isKey(key, "k") ? -1 : key.name === "down" || isKey(key, "j") ? 1 : 0;
   if (by !== 0)

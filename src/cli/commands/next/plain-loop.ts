@@ -7,7 +7,7 @@ import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { textWidth, wrap } from "../../terminal/terminal.ts";
 import { sayAgent } from "../../view/agent-name.ts";
-import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
+import { type ClockOffset, sayAge, sayClock } from "../../view/relative-time.ts";
 import { findDeadline, sayVotes } from "../../view/question-text.ts";
 import { refOf, sayBy, sayFact } from "../../view/run-text.ts";
 import { EffectRunner } from "./effect-runner.ts";
@@ -252,7 +252,10 @@ function pickOf(step: AnswerStep, text: string): PickedChoice {
 }
 
 /** A question as plain lines. */
-function renderPlain({ read, same }: QuestionCard, at: { left: number; now: Instant; ahead: Ahead; width: number }) {
+function renderPlain(
+  { read, same }: QuestionCard,
+  at: { left: number; now: Instant; ahead: ClockOffset; width: number },
+) {
   const { run, question, content } = read;
   const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
   const deadline = findDeadline(read);

@@ -20,7 +20,7 @@ import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { awayLines, machinesFor } from "../../view/machine-view.ts";
 import { exampleAnswer, sayDue, sayThen } from "../../view/question-text.ts";
-import { type Ahead, sayAgo, sayClock } from "../../view/relative-time.ts";
+import { type ClockOffset, sayAgo, sayClock } from "../../view/relative-time.ts";
 import { answerArgument, argumentOf, refOf } from "../../view/run-text.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { parseMoment } from "../../view/time-argument.ts";
@@ -263,7 +263,7 @@ function sayAssigned(done: QuestionSnapshot, now: Instant): string {
 }
 
 /** The output of `askd snooze`. */
-function saySnoozed(done: QuestionSnapshot, now: Instant, ahead: Ahead): string {
+function saySnoozed(done: QuestionSnapshot, now: Instant, ahead: ClockOffset): string {
   const until = done.question.snoozedUntil ?? now;
   const left = formatDuration(msBetween(now, until));
   return lines(
@@ -273,7 +273,7 @@ function saySnoozed(done: QuestionSnapshot, now: Instant, ahead: Ahead): string 
 }
 
 /** The output of `askd extend`. */
-function sayExtended({ run, question, content }: QuestionSnapshot, now: Instant, ahead: Ahead): string {
+function sayExtended({ run, question, content }: QuestionSnapshot, now: Instant, ahead: ClockOffset): string {
   const due = question.dueAt ?? now;
   const clock = `${sayClock(due, now, ahead)} (in ${formatDuration(msBetween(now, due))})`;
   return lines(`${about({ run, question })} is due ${clock}, then ${sayThen(question, content)}`);

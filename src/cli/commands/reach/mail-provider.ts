@@ -18,7 +18,7 @@ export interface MailProvider {
   hasTags: boolean;
 }
 
-type Known = { smtp: string; imap: string; about?: string; authserv?: string; hasTags?: boolean };
+type ProviderServers = { smtp: string; imap: string; about?: string; authserv?: string; hasTags?: boolean };
 
 const APP_PASSWORD = "This provider wants a password made for programs:";
 const GMX = {
@@ -45,7 +45,7 @@ const YAHOO = {
   hasTags: false,
 };
 
-const PROVIDERS: Readonly<Record<string, Known>> = {
+const PROVIDERS: Readonly<Record<string, ProviderServers>> = {
   "gmail.com": GMAIL,
   "googlemail.com": GMAIL,
   "icloud.com": ICLOUD,
@@ -81,14 +81,14 @@ const PROVIDERS: Readonly<Record<string, Known>> = {
 /** Providers that let no program in with a password. */
 const CLOSED = /^(?:outlook|hotmail|live|msn)\.[a-z.]+$/;
 
-interface Given {
+interface MailServerFlags {
   smtp?: string | undefined;
   imap?: string | undefined;
   authserv?: string | undefined;
 }
 
 /** The servers of an address: those that were given, or those of its provider. */
-export function getMailProvider(address: string, { smtp, imap, authserv }: Given): MailProvider {
+export function getMailProvider(address: string, { smtp, imap, authserv }: MailServerFlags): MailProvider {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
   const known = Object.hasOwn(PROVIDERS, domain) ? PROVIDERS[domain] : undefined;
   const isGiven = smtp !== undefined && imap !== undefined;

@@ -71,7 +71,7 @@ const flags = {
   },
 } as const satisfies Flags;
 
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 /** The settings of an agent. */
 type AgentSection = NonNullable<Context["config"]["values"]["agents"]>[string];
@@ -145,7 +145,7 @@ async function requirePrompt(words: readonly string[], { env, cwd }: Context) {
 }
 
 /** Refuses limits that nothing would keep, given as flags or in the settings. */
-function requireLimits(agent: Agent, given: Given, section: AgentSection) {
+function requireLimits(agent: Agent, given: FlagValues, section: AgentSection) {
   if (agent.limitsKeptBy !== undefined) return;
   const limits: Array<readonly [string, unknown]> = [
     ["--budget", given.budget],
@@ -167,7 +167,7 @@ function joinPrompt(said: string | undefined, piped: string | undefined) {
 }
 
 /** The caller's environment, plus the variables that locate the store and set up questions. */
-function environment(given: Given, context: Context) {
+function environment(given: FlagValues, context: Context) {
   const kept = Object.fromEntries(
     Object.entries(context.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
@@ -183,7 +183,7 @@ function environment(given: Given, context: Context) {
 
 /** The flags and the agent's own limits, else the settings of this agent, else the general ones. */
 function options(
-  given: Given,
+  given: FlagValues,
   { section, limits }: { section: AgentSection; limits: Limits | undefined },
   { rules }: Context,
 ): Launch["options"] {
@@ -204,7 +204,7 @@ function options(
   };
 }
 
-async function queue(engine: Engine, launch: Launch, given: Given, context: Context) {
+async function queue(engine: Engine, launch: Launch, given: FlagValues, context: Context) {
   const { store } = context.place;
   if (store.kind === "server") {
     throw new Refusal("bad_input", `${store.source} names a server; agents start on the machine with the store`, {

@@ -44,7 +44,7 @@ const flags = {
   elsewhere: { type: "boolean", about: "resume: move it to this machine if its own has been away for a minute" },
   reason: { type: "string", short: "m", value: "text", about: "cancel: the reason, which people see" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 const LIST_FIELDS: readonly string[] = [...RUN_FIELDS, ...USAGE_FIELDS, "question"];
 
@@ -89,13 +89,13 @@ export const command: Command<typeof flags> = {
   },
 };
 
-interface At {
+interface VerbContext {
   engine: Engine;
-  given: Given;
+  given: FlagValues;
   context: Context;
 }
 
-const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = {
+const VERBS: Readonly<Record<string, (run: Run, at: VerbContext) => Promise<number>>> = {
   show,
   resume,
   cancel,
@@ -103,7 +103,7 @@ const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = {
   unfollow: (run, at) => follow(run, false, at),
 };
 
-async function list(engine: Engine, given: Given, context: Context) {
+async function list(engine: Engine, given: FlagValues, context: Context) {
   const runs = await find(engine, given);
   const usage = await readUsage(engine, runs);
   const pending = await engine.readMany(runs.flatMap(({ pendingId }) => pendingId ?? []));
@@ -128,7 +128,7 @@ async function list(engine: Engine, given: Given, context: Context) {
 }
 
 /** Searches runs. The store filters by status; agents and labels are filtered here. */
-async function find(engine: Engine, { status, agent, label = [], limit }: Given) {
+async function find(engine: Engine, { status, agent, label = [], limit }: FlagValues) {
   const most = readLimit(limit);
   const statuses = status === undefined ? undefined : readStatuses(status);
   const isMeant = (run: Run) =>
@@ -152,12 +152,12 @@ function readStatuses(text: string) {
   });
 }
 
-async function show(run: Run, { engine, context }: At) {
+async function show(run: Run, { engine, context }: VerbContext) {
   await showRun(run, engine, context, await readRunStarts(run, context));
   return 0;
 }
 
-async function resume(run: Run, { engine, given, context }: At) {
+async function resume(run: Run, { engine, given, context }: VerbContext) {
   if (given.elsewhere) return resumeElsewhere(run, { engine, context });
   await requireHeardOf(run, { engine, context });
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
@@ -171,7 +171,7 @@ async function resume(run: Run, { engine, given, context }: At) {
 }
 
 /** Refuses to resume a run whose machine is away, with the ways to continue. */
-async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">) {
+async function requireHeardOf(run: Run, { engine, context }: Omit<VerbContext, "given">) {
   const machines = await machinesFor(engine, [run], context);
   const away = run.status === "resuming" ? undefined : findAwayMachine(run, machines);
   if (!away) return;
@@ -194,7 +194,7 @@ function sayResumed(
 }
 
 /** Moves a run to this machine, if this machine has enough of it to continue. */
-async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">) {
+async function resumeElsewhere(run: Run, { engine, context }: Omit<VerbContext, "given">) {
   const { store, stateDir } = context.place;
   if (store.kind === "server") {
     throw new Refusal("bad_input", `${store.source} names a server; agents start on a machine with the store`, {
@@ -218,7 +218,7 @@ async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">)
   return 0;
 }
 
-async function cancel(run: Run, { engine, given, context }: At) {
+async function cancel(run: Run, { engine, given, context }: VerbContext) {
   if (hasEnded(run)) {
     throw new Refusal("run_ended", `Run #${run.number} has already ended (${run.status})`, {
       hint: `See it with: askd show ${run.number}`,
@@ -230,7 +230,7 @@ async function cancel(run: Run, { engine, given, context }: At) {
   return 0;
 }
 
-async function follow(run: Run, isFollowing: boolean, { engine, context }: At) {
+async function follow(run: Run, isFollowing: boolean, { engine, context }: VerbContext) {
   const followed = await engine.followRun(run.id, await whoTypes(engine, context), { isFollowing });
   const said = isFollowing ? await sayFollowed(engine, context) : "is no longer followed by you";
   await done(followed, [said], { engine, context });
@@ -246,7 +246,7 @@ async function sayFollowed(engine: Engine, { program }: Context) {
 async function done(
   run: Run,
   what: readonly string[],
-  { engine, context, fields = {} }: Omit<At, "given"> & { fields?: object },
+  { engine, context, fields = {} }: Omit<VerbContext, "given"> & { fields?: object },
 ) {
   const machines = await machinesFor(engine, [run], context);
   printResult(context, [...RUN_FIELDS, ...Object.keys(fields)], {

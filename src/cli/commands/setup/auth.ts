@@ -13,7 +13,7 @@ const FIELDS = ["id", "scope", "store", "server", "expires_at"];
 const flags = {};
 
 /** The identity of the caller, and the store or server in use. */
-interface Known {
+interface Identity {
   id: string;
   scope: string;
   store: string;
@@ -64,7 +64,7 @@ function sayServer(server: string | null, scope: string) {
   return `Server: ${server}${scope === "admin" ? "; sign in there with: askd login" : ""}`;
 }
 
-function renderKnown({ id, scope, store, server, expiresAt }: Known) {
+function renderKnown({ id, scope, store, server, expiresAt }: Identity) {
   const lines = [
     `You are ${oneLine(id)} (${scope})${expiresAt === null ? "" : `, until ${expiresAt}`}`,
     `Store: ${oneLine(store)}`,

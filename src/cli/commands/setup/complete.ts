@@ -54,7 +54,7 @@ async function complete(typed: readonly string[], context: Context): Promise<Can
   return positionals(found.name, current, at);
 }
 
-interface At {
+interface CompletionContext {
   command: Command;
   known: Flags;
   /** The words after the name of the command. */
@@ -62,7 +62,7 @@ interface At {
   context: Context;
 }
 
-async function valuesFor(flag: Flag | undefined, prefix: string, at: At): Promise<Candidate[]> {
+async function valuesFor(flag: Flag | undefined, prefix: string, at: CompletionContext): Promise<Candidate[]> {
   if (!flag || flag.type !== "string") return [];
   if (flag.value === "file" || flag.value === "dir") return [[FILES, ""]];
   if (flag.value === "fields") return fieldsFor(at.command, prefix);
@@ -88,7 +88,7 @@ function fieldsFor({ fields = [] }: Command, prefix: string): Candidate[] {
 }
 
 /** Completes a positional argument by the usage: a fixed word, or a value of a named kind. */
-async function positionals(name: string, current: string, at: At): Promise<Candidate[]> {
+async function positionals(name: string, current: string, at: CompletionContext): Promise<Candidate[]> {
   const words = typedWords(at);
   const places = at.command.usage
     .split(" ")
@@ -119,7 +119,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** The words that are neither flags nor their values. */
-function typedWords({ rest, known }: At) {
+function typedWords({ rest, known }: CompletionContext) {
   const words: string[] = [];
   for (const [index, word] of rest.entries()) {
     const before = flagOf(rest[index - 1] ?? "", known);

@@ -26,7 +26,7 @@ const flags = {
   user: { type: "boolean", about: "Use your own config file (default)" },
   project: { type: "boolean", about: "Use the project's config file, askd.toml" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
   usage: "config list|get|set|unset|path|edit|schema [<key>] [<value>]",
@@ -47,12 +47,12 @@ export const command: Command<typeof flags> = {
   },
 };
 
-type Verb = (words: readonly string[], given: Given, context: Context) => Promise<number> | number;
+type Verb = (words: readonly string[], given: FlagValues, context: Context) => Promise<number> | number;
 
 const VERBS: Readonly<Record<string, Verb>> = { list, get, set, unset, path, edit: editFile, schema };
 
 /** Prints all effective settings, and on stderr the problems of the files. */
-function list(words: readonly string[], given: Given, context: Context) {
+function list(words: readonly string[], given: FlagValues, context: Context) {
   const key = optionalArgument(words, command.usage);
   const prefix = key === undefined ? "" : formatKey(requireKey(key));
   const settings = listSettings(context.config, context.env)
@@ -73,7 +73,7 @@ function sayProblems({ config, stderr, program }: Context) {
   return config.errors.length > 0 ? EXIT_CODE.usage : 0;
 }
 
-function get(words: readonly string[], given: Given, context: Context) {
+function get(words: readonly string[], given: FlagValues, context: Context) {
   const asked = requireKey(requireOneArgument(words, "config get <key>"));
   const key = formatKey(asked);
   const setting = findSetting(context.config, context.env, key);
@@ -88,7 +88,7 @@ function get(words: readonly string[], given: Given, context: Context) {
   return sayProblems(context);
 }
 
-async function set(words: readonly string[], given: Given, context: Context) {
+async function set(words: readonly string[], given: FlagValues, context: Context) {
   const [typed, value, ...more] = words;
   if (typed === undefined || value === undefined || more.length > 0) {
     throw wrongUsage("A key and a value are missing", "config set <key> <value> [--user|--project]");
@@ -113,7 +113,7 @@ export async function setUserSettings(
   );
 }
 
-async function unset(words: readonly string[], given: Given, context: Context) {
+async function unset(words: readonly string[], given: FlagValues, context: Context) {
   const asked = requireKey(requireOneArgument(words, "config unset <key> [--user|--project]"));
   const key = formatKey(asked);
   const file = chooseFile(given, context);
@@ -133,7 +133,7 @@ function sayElsewhere(key: string, { config }: Context) {
 }
 
 /** Prints the config files, whether they exist or not. */
-function path(words: readonly string[], given: Given, context: Context) {
+function path(words: readonly string[], given: FlagValues, context: Context) {
   if (words.length > 0)
     throw wrongUsage(`Unexpected argument "${oneLine(words[0] ?? "")}"`, "config path [--user|--project]");
   const files = given.user || given.project ? [chooseFile(given, context)] : filesFor(context);
@@ -145,7 +145,7 @@ function path(words: readonly string[], given: Given, context: Context) {
 }
 
 /** Opens a config file in the editor; saves it only if it is valid. */
-async function editFile(words: readonly string[], given: Given, context: Context) {
+async function editFile(words: readonly string[], given: FlagValues, context: Context) {
   if (words.length > 0) throw wrongUsage("edit takes no key", "config edit [--user|--project]");
   const file = chooseFile(given, context);
   await requirePerson("change the settings", context);
@@ -172,7 +172,7 @@ async function editFile(words: readonly string[], given: Given, context: Context
   return sayDone(context, { file: file.path, origin: file.layer }, `written to ${file.path}`);
 }
 
-function schema(words: readonly string[], _given: Given, context: Context) {
+function schema(words: readonly string[], _given: FlagValues, context: Context) {
   if (words.length > 0) throw wrongUsage("schema takes no key", "config schema");
   context.stdout.write(schemaText());
   return 0;
@@ -188,7 +188,7 @@ function filesFor(context: Context) {
   return findConfigFiles({ ...context, userFile: context.place.configFile });
 }
 
-function chooseFile(given: Given, context: Context) {
+function chooseFile(given: FlagValues, context: Context) {
   if (given.user && given.project) throw wrongUsage("--user and --project name different files", command.usage);
   const layer = given.project ? "project" : "user";
   const file = filesFor(context).find((one) => one.layer === layer);

@@ -13,7 +13,7 @@ import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { printResult } from "../../output.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { textWidth, cutCells, padCells } from "../../terminal/terminal.ts";
-import { type Ahead, sayMoment } from "../../view/relative-time.ts";
+import { type ClockOffset, sayMoment } from "../../view/relative-time.ts";
 
 const TEXT_BYTES = 64 * 1024;
 
@@ -24,7 +24,7 @@ const flags = {
   repo: { type: "string", value: "pattern", about: "add: offer it first for these repositories, such as acme/*" },
   label: { type: "string", value: "label", about: "add: offer it first for runs with this label" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
   usage: "template add|list|show|remove [<name>] [<text>]",
@@ -70,7 +70,7 @@ async function list(engine: Engine, context: Context) {
   return 0;
 }
 
-async function add(engine: Engine, words: readonly string[], given: Given, context: Context) {
+async function add(engine: Engine, words: readonly string[], given: FlagValues, context: Context) {
   const [name, word, tooMuch] = words;
   if (name === undefined) throw wrongUsage("A name is missing", command.usage);
   if (tooMuch !== undefined) throw wrongUsage("Put the text in quotes", command.usage);
@@ -131,7 +131,7 @@ function renderTemplates(templates: readonly Template[], width: number) {
 }
 
 /** One template in full, with its history. */
-function renderTemplate(template: Template, ahead: Ahead) {
+function renderTemplate(template: Template, ahead: ClockOffset) {
   const scope = sayMatch(template);
   const lines = [
     `Template: ${template.name}`,

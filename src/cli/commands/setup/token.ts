@@ -22,7 +22,7 @@ const flags = {
   expires: { type: "string", value: "duration", about: "When it expires, such as 30d, or never (90d after use)" },
   to: { type: "string", value: "person", about: "hand-over: the new owner" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
   usage: "token create|list|revoke|hand-over [<id>]",
@@ -59,7 +59,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function create(engine: Engine, given: Given, context: Context) {
+async function create(engine: Engine, given: FlagValues, context: Context) {
   const scope = IssuedScope.exclude(["login"]).safeParse(given.scope ?? "agent");
   if (!scope.success) throw new Refusal("bad_input", "--scope takes agent, human or admin");
   if (given.subject === undefined) throw wrongUsage("A subject is missing: add --subject <name>", command.usage);

@@ -16,7 +16,7 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { type Ahead, sayMoment } from "../../view/relative-time.ts";
+import { type ClockOffset, sayMoment } from "../../view/relative-time.ts";
 import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
@@ -67,7 +67,7 @@ const flags = {
   "hand-over": { type: "string", value: "id", about: "remove: the new owner of the tokens they made for others" },
   group: { type: "string", multiple: true, value: "group", about: "add, set: a group of theirs; can be repeated" },
 } as const satisfies Flags;
-type Given = Values<typeof flags>;
+type FlagValues = Values<typeof flags>;
 /** The flags by which people say themselves where, when and how they are told. */
 const PREFERENCE_FLAGS: ReadonlySet<string> = new Set([
   "quiet-hours",
@@ -123,7 +123,7 @@ async function show(person: Person, context: Context) {
   return 0;
 }
 
-async function put(what: "add" | "set", id: string, given: Given, engine: Engine, context: Context) {
+async function put(what: "add" | "set", id: string, given: FlagValues, engine: Engine, context: Context) {
   const people = await engine.listPeople();
   const before = people.find((person) => person.id === id);
   if (before && what === "add") {
@@ -182,7 +182,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
 }
 
 /** Removes a person and what they hold; shows it first and needs --yes if there is any. */
-async function remove({ id }: Person, given: Given, engine: Engine, context: Context) {
+async function remove({ id }: Person, given: FlagValues, engine: Engine, context: Context) {
   const by = await whoManages(engine, context);
   const handOverTo = given["hand-over"];
   const trial = await engine.removePerson(id, { handOverTo, isTrial: true }, by);
@@ -293,7 +293,7 @@ function sayAway({ until, delegate }: NonNullable<Person["away"]>) {
 }
 
 /** Everything that a removed person holds, one line each with what happens to it. */
-function renderRemoval(removal: Removal, ahead: Ahead) {
+function renderRemoval(removal: Removal, ahead: ClockOffset) {
   const { claims, assignments, votes, approvals, tokens } = removal;
   const is = removal.isRemoved ? "is" : "would be";
   const about = ({ id, title }: { id: string; title: string }) => `${shortId(id)} ${oneLine(title)}`;
@@ -319,7 +319,7 @@ function renderRemoval(removal: Removal, ahead: Ahead) {
   return `${[head, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;
 }
 
-function sayDue(dueAt: string | undefined, ahead: Ahead) {
+function sayDue(dueAt: string | undefined, ahead: ClockOffset) {
   const due = Instant.safeParse(dueAt);
   return due.success ? ` (${sayMoment(due.data, ahead)})` : "; it has no deadline: cancel it";
 }

@@ -23,7 +23,7 @@ import { getTarget } from "../../target.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { sayBy } from "../../view/run-text.ts";
-import { type Ahead, sayMoment } from "../../view/relative-time.ts";
+import { type ClockOffset, sayMoment } from "../../view/relative-time.ts";
 
 const PAGE = 1000;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -133,7 +133,7 @@ async function readRun(engine: Engine, name: string) {
 /** The page of `askd audit`: one line for each event, in the order of the trail; runs by their numbers. */
 export function renderAudit(
   events: readonly KeptEvent[],
-  ahead: Ahead,
+  ahead: ClockOffset,
   runNumbers: ReadonlyMap<RunId, number> = new Map(),
 ): string {
   if (events.length === 0) return "No events yet.\n";
@@ -185,7 +185,7 @@ function sayChange({ from, to }: Event) {
 }
 
 /** The details worth showing to people; `--json` also shows the hashes of texts. */
-function sayDetail({ type, detail = {} }: Event, ahead: Ahead) {
+function sayDetail({ type, detail = {} }: Event, ahead: ClockOffset) {
   if (type === "question.refused") {
     const { tried, tries } = detail;
     return [cutCells(`attempt ${sayValue(tries, ahead)} refused: ${sayValue(tried, ahead)}`, DETAIL_CELLS)];
@@ -200,7 +200,7 @@ function sayDetail({ type, detail = {} }: Event, ahead: Ahead) {
   });
 }
 
-function sayValue(value: unknown, ahead: Ahead): string {
+function sayValue(value: unknown, ahead: ClockOffset): string {
   const instant = Instant.safeParse(value);
   if (instant.success) return sayMoment(instant.data, ahead);
   if (Array.isArray(value)) return value.map((each) => sayValue(each, ahead)).join(", ");

@@ -93,9 +93,9 @@ function call({ name, of }: Extract<Expression, { is: "call" }>, scope: Scope): 
 }
 
 type Values = readonly unknown[];
-type Given = readonly Expression[];
+type Operands = readonly Expression[];
 
-const FUNCTIONS: Readonly<Record<ExpressionFunction, (values: Values, given: Given) => unknown>> = {
+const FUNCTIONS: Readonly<Record<ExpressionFunction, (values: Values, given: Operands) => unknown>> = {
   length: ([value], [given]) => {
     if (value === undefined || value === null) return 0;
     if (typeof value === "string" || Array.isArray(value)) return value.length;
