@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { sealTrail } from "../src/engine/jobs/seal-job.ts";
-import { StatsLedger } from "../src/engine/stats/stats-ledger.ts";
+import { StatsCache } from "../src/engine/stats/stats-cache.ts";
 import { Archiver } from "../src/engine/trail/archiver.ts";
 import { openDatabase } from "../src/sqlite.ts";
 import type { Store } from "../src/store/store.ts";
@@ -68,11 +68,11 @@ async function fill(place: Place, counts: { closed: number; pending: number }): 
   const startedMs = performance.now();
   const store = await openStore(place);
   const archiver = new Archiver(store, ARCHIVE_AFTER_MS);
-  const ledger = new StatsLedger(store);
+  const statsCache = new StatsCache(store);
   let tidied = 0;
   const tidy = async () => {
     await sealTrail(store, await store.now());
-    await tidyUp(store, ledger, archiver);
+    await tidyUp(store, statsCache, archiver);
     if (place.database === "postgres") await vacuum(place);
   };
   try {
@@ -93,9 +93,9 @@ async function fill(place: Place, counts: { closed: number; pending: number }): 
   return (performance.now() - startedMs) / 1000;
 }
 
-async function tidyUp(store: Store, ledger: StatsLedger, archiver: Archiver): Promise<void> {
+async function tidyUp(store: Store, statsCache: StatsCache, archiver: Archiver): Promise<void> {
   while ((await store.indexWords(WORDS_AT_ONCE)) > 0);
-  while (await ledger.takeIn());
+  while (await statsCache.takeIn());
   while (await archiver.archiveMore());
 }
 

@@ -23,7 +23,7 @@ import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
 import { countStats } from "./stats/count-stats.ts";
 import { Precedents } from "./stats/precedents.ts";
-import { StatsLedger } from "./stats/stats-ledger.ts";
+import { StatsCache } from "./stats/stats-cache.ts";
 import type { AlertWatch, AlertWatchDeps } from "./stats/alert-watch.ts";
 import { WordFollower } from "./stats/word-follower.ts";
 import { Templates } from "./templates.ts";
@@ -78,9 +78,9 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
   const clock = new StoreClock(deps.nowMs, () => store.now());
   const now = () => clock.now();
   const decider = new Decider({ ...deps, now });
-  const ledger = new StatsLedger(store);
+  const statsCache = new StatsCache(store);
   const waiters = new Waiters();
-  const words = new WordFollower({ store, ledger, archiver: new Archiver(store, rules.archiveAfterMs) });
+  const words = new WordFollower({ store, cache: statsCache, archiver: new Archiver(store, rules.archiveAfterMs) });
   const precedents = new Precedents({ store, words, rows: decider.rows });
   const people = new People({ store, now, rules, randomBytes: deps.randomBytes });
   const worker = new Worker({
@@ -126,7 +126,7 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     findFeedEnd: () => store.findFeedEnd(),
     verify: (options) => verify(store, options),
     seal: async () => sealTrail(store, await clock.checked()),
-    stats: (query = {}) => countStats(query, store, rules, ledger),
+    stats: (query = {}) => countStats(query, store, rules, statsCache),
     now: () => clock.checked(),
     doDue: async () => (await worker.doDue()) + ((await messenger?.doDue()) ?? 0),
     work: async () => {

@@ -4,7 +4,7 @@ import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { later } from "../../src/core/instant.ts";
 import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { Archiver } from "../../src/engine/trail/archiver.ts";
-import { StatsLedger } from "../../src/engine/stats/stats-ledger.ts";
+import { StatsCache } from "../../src/engine/stats/stats-cache.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA, AGENT } from "../builders.ts";
 import { Board } from "../channels/board-channel.ts";
@@ -28,7 +28,7 @@ export async function fillStore(store: Store): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, SHORTEST_TIMEOUT_MS));
   await engine.doDue();
   await tellPeople(store, board);
-  await new StatsLedger(store, SMALL_BLOCK).takeIn();
+  await new StatsCache(store, SMALL_BLOCK).takeIn();
   await engine.seal();
 }
 

@@ -8,7 +8,7 @@ import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
 import { StatsTally } from "../../core/stats/tally.ts";
 import type { Store } from "../../store/store.ts";
 import { SKEW_MS, pagesSince, readFacts } from "./stats-facts.ts";
-import type { StatsLedger } from "./stats-ledger.ts";
+import type { StatsCache } from "./stats-cache.ts";
 import { nextTurn } from "../../store/next-turn.ts";
 
 /** Memory of a count grows with the number of questions, so it is limited. */
@@ -20,14 +20,14 @@ interface Period {
   untilMs: number;
 }
 
-/** Counts the questions of a time: with what a ledger knows already, or by reading them all. */
-export async function countStats(query: StatsQuery, store: Store, rules: Rules, ledger?: StatsLedger): Promise<Stats> {
+/** Counts the questions of a time: with what a cache knows already, or by reading them all. */
+export async function countStats(query: StatsQuery, store: Store, rules: Rules, cache?: StatsCache): Promise<Stats> {
   const now = await store.now();
   const until = query.until ?? now;
   const since = query.since ?? later(until, -USUAL_MS);
   if (since >= until) throw new Refusal("bad_input", "The time to count ends before it begins");
   const period: Period = { sinceMs: epochMs(since), untilMs: epochMs(until) };
-  const kept = await ledger?.read(period.sinceMs);
+  const kept = await cache?.read(period.sinceMs);
   const tally = new StatsTally(now, query.aheadMs);
   let counted = 0;
   for await (const slice of kept ?? readSlices(store, period)) {

@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
 import { nextTurn } from "../../store/next-turn.ts";
 import type { Archiver } from "../trail/archiver.ts";
-import type { StatsLedger } from "./stats-ledger.ts";
+import type { StatsCache } from "./stats-cache.ts";
 
 const EVENTS = 200;
 /** Words are indexed when no question was asked or answered for a moment, but not delayed for ever. */
@@ -13,7 +13,7 @@ const PATIENCE_MS = 100;
 
 interface FollowerDeps {
   store: Pick<Store, "indexWords">;
-  ledger?: Pick<StatsLedger, "takeIn">;
+  cache?: Pick<StatsCache, "takeIn">;
   archiver?: Pick<Archiver, "archiveMore">;
 }
 
@@ -85,9 +85,9 @@ export class WordFollower {
     const nowMs = performance.now();
     const isQuiet = nowMs - this.#changedAtMs >= QUIET_MS;
     if (!isQuiet && nowMs - this.#waitsSinceMs < LONGEST_WAIT_MS) return this.#sleep(QUIET_MS);
-    const { store, ledger, archiver } = this.#deps;
+    const { store, cache, archiver } = this.#deps;
     const isMore =
-      (await store.indexWords(EVENTS)) === EVENTS || (await ledger?.takeIn()) || (await archiver?.archiveMore());
+      (await store.indexWords(EVENTS)) === EVENTS || (await cache?.takeIn()) || (await archiver?.archiveMore());
     this.#waitsSinceMs = performance.now();
     this.#timer = undefined;
     if (this.#isFollowing && isMore) this.#sleep(isQuiet ? PAUSE_MS : QUIET_MS);

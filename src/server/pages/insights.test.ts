@@ -5,7 +5,7 @@ import { attentionEntry } from "../../core/channel/attention.ts";
 import { ADA } from "../../../test/builders.ts";
 import { ServedScene } from "../../../test/served.ts";
 import { Scene, said } from "../../../test/scene.ts";
-import { StatsCache } from "./insights.tsx";
+import { InsightsCache } from "./insights.tsx";
 
 describe("the page with numbers", () => {
   let at: ServedScene;
@@ -92,7 +92,7 @@ describe("numbers", () => {
       counted += 1;
       return scene.engine.stats();
     };
-    const cache = new StatsCache({
+    const cache = new InsightsCache({
       engine: { stats, now: () => scene.engine.now() },
       onFailure: (error) => {
         throw error;
@@ -120,7 +120,7 @@ describe("numbers", () => {
     let nowMs = 0;
     let calls = 0;
     const never = new Promise<Stats>(() => undefined);
-    const cache = new StatsCache({
+    const cache = new InsightsCache({
       engine: { stats: () => (calls++ === 0 ? Promise.resolve(first) : never), now: () => scene.engine.now() },
       onFailure: () => undefined,
       nowMs: () => nowMs,

@@ -36,7 +36,7 @@ interface CachedStats extends Counted {
   atMs: number;
 }
 
-interface StatsCacheDeps {
+interface InsightsCacheDeps {
   engine: Pick<Engine, "stats" | "now">;
   onFailure: (error: unknown) => void;
   /** Monotonic clock. */
@@ -45,14 +45,14 @@ interface StatsCacheDeps {
 
 /** Route of the statistics page. */
 export function addInsights(pages: Hono<SignedIn>, deps: PagesDeps): void {
-  const cache = new StatsCache({
+  const cache = new InsightsCache({
     engine: deps.engine,
     onFailure: (error) => deps.log("warn", "stats_failed", sayError(error)),
   });
   pages.get("/insights", (context) => showInsights(context, deps, cache));
 }
 
-async function showInsights(context: PageCall, { engine }: PagesDeps, cache: StatsCache) {
+async function showInsights(context: PageCall, { engine }: PagesDeps, cache: InsightsCache) {
   const reader = await readReader(context, engine);
   const period = PERIODS.find((each) => each === context.req.query("for")) ?? "7d";
   const aheadMs = aheadOf(reader);
@@ -74,13 +74,13 @@ function aheadOf(reader: PageReader) {
 }
 
 /** Computes each statistic at most once a minute, one at a time, and serves the previous result meanwhile. */
-export class StatsCache {
-  readonly #deps: Required<StatsCacheDeps>;
+export class InsightsCache {
+  readonly #deps: Required<InsightsCacheDeps>;
   readonly #kept = new Map<string, CachedStats>();
   readonly #counting = new Map<string, Promise<CachedStats>>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: StatsCacheDeps) {
+  constructor(deps: InsightsCacheDeps) {
     this.#deps = { nowMs: () => performance.now(), ...deps };
   }
 

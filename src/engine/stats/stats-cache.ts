@@ -36,7 +36,7 @@ interface RecentRows {
  * The statistics rows of all closed questions, in blocks that are read instead of the questions: a closed question
  * counts the same for ever. The feed names those that were closed after the last block.
  */
-export class StatsLedger {
+export class StatsCache {
   readonly #store: Store;
   readonly #blockEvents: number;
   #loose: RecentRows | undefined;

@@ -4,14 +4,14 @@ import type { StatsQuery } from "../../core/stats/stats.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { overriding } from "../../../test/proof/overriding.ts";
 import { Scene, said } from "../../../test/scene.ts";
-import { StatsLedger } from "./stats-ledger.ts";
+import { StatsCache } from "./stats-cache.ts";
 import { countStats } from "./count-stats.ts";
 
 /** The cached counts must equal a fresh count. */
-async function compare(scene: Scene, ledger: StatsLedger, query: StatsQuery = {}): Promise<number> {
+async function compare(scene: Scene, cache: StatsCache, query: StatsQuery = {}): Promise<number> {
   const until = later(scene.now, 1);
   const plain = await countStats({ ...query, until }, scene.store, scene.rules);
-  expect(await countStats({ ...query, until }, scene.store, scene.rules, ledger)).toEqual(plain);
+  expect(await countStats({ ...query, until }, scene.store, scene.rules, cache)).toEqual(plain);
   return plain.asked;
 }
 
@@ -24,47 +24,47 @@ async function asked(scene: Scene, index: number) {
 const EVENTS = 4;
 const SMALL_BLOCK = 4 * EVENTS;
 
-describe.each([undefined, SMALL_BLOCK])("a ledger with blocks of %s events", (blockEvents) => {
+describe.each([undefined, SMALL_BLOCK])("a cache with blocks of %s events", (blockEvents) => {
   test("counts what counting anew does, whatever happened since the last count", async () => {
     const scene = new Scene();
-    const ledger = new StatsLedger(scene.store, blockEvents);
-    expect(await compare(scene, ledger)).toBe(0);
+    const cache = new StatsCache(scene.store, blockEvents);
+    expect(await compare(scene, cache)).toBe(0);
     for (let round = 0; round < 6; round += 1) {
       const ids = [];
       for (let index = 0; index < 5; index += 1) ids.push(await asked(scene, round + index));
-      await compare(scene, ledger);
+      await compare(scene, cache);
       await scene.pass(HOUR_MS);
       await scene.engine.answer(ids[0]!, said("1"), ADA);
       await scene.engine.cancel(ids[1]!, { reason: "no" }, ADA);
       // One that was asked and closed between two counts.
       await scene.engine.answer(await asked(scene, round), said("2"), ADA);
-      await compare(scene, ledger);
+      await compare(scene, cache);
       await scene.pass(20 * HOUR_MS);
-      await compare(scene, ledger, { repo: "acme/1" });
-      await compare(scene, ledger, { agent: "claude", aheadMs: 2 * HOUR_MS });
+      await compare(scene, cache, { repo: "acme/1" });
+      await compare(scene, cache, { agent: "claude", aheadMs: 2 * HOUR_MS });
     }
-    expect(await compare(scene, ledger)).toBe(36);
+    expect(await compare(scene, cache)).toBe(36);
   });
 
   test("reads what lies before its first count when that is wanted", async () => {
     const scene = new Scene();
-    const ledger = new StatsLedger(scene.store, blockEvents);
+    const cache = new StatsCache(scene.store, blockEvents);
     for (let day = 0; day < 10; day += 1) {
       const id = await asked(scene, day);
       if (day % 2 === 0) await scene.engine.answer(id, said("1"), ADA);
       await scene.pass(DAY_MS);
     }
     const since = (days: number) => ({ since: later(scene.now, -days * DAY_MS) });
-    expect(await compare(scene, ledger, since(2))).toBe(2);
-    expect(await compare(scene, ledger, since(9))).toBe(9);
-    expect(await compare(scene, ledger, since(3))).toBe(3);
-    expect(await compare(scene, ledger, since(30))).toBe(10);
+    expect(await compare(scene, cache, since(2))).toBe(2);
+    expect(await compare(scene, cache, since(9))).toBe(9);
+    expect(await compare(scene, cache, since(3))).toBe(3);
+    expect(await compare(scene, cache, since(30))).toBe(10);
   });
 });
 
 test("reads blocks that another process wrote, and leaves old ones unread", async () => {
   const scene = new Scene();
-  const writer = new StatsLedger(scene.store, SMALL_BLOCK);
+  const writer = new StatsCache(scene.store, SMALL_BLOCK);
   for (let day = 0; day < 12; day += 1) {
     await scene.engine.answer(await asked(scene, day), said("1"), ADA);
     await scene.pass(DAY_MS);
@@ -83,7 +83,7 @@ test("reads blocks that another process wrote, and leaves old ones unread", asyn
   });
   const until = later(scene.now, 1);
   const query = { since: later(scene.now, -3 * DAY_MS), until };
-  const stats = await countStats(query, store, scene.rules, new StatsLedger(store, SMALL_BLOCK));
+  const stats = await countStats(query, store, scene.rules, new StatsCache(store, SMALL_BLOCK));
   expect(stats).toEqual(await countStats(query, scene.store, scene.rules));
   expect(stats.asked).toBe(3);
   expect(read).toEqual(["block 2"]);
@@ -93,5 +93,5 @@ test("counts on a store that takes no writes", async () => {
   const scene = new Scene();
   for (let index = 0; index < 9; index += 1) await scene.engine.answer(await asked(scene, index), said("1"), ADA);
   const store = overriding(scene.store, { commit: () => Promise.reject(new Error("readonly")) });
-  expect(await compare(scene, new StatsLedger(store, SMALL_BLOCK))).toBe(9);
+  expect(await compare(scene, new StatsCache(store, SMALL_BLOCK))).toBe(9);
 });
