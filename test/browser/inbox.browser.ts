@@ -191,7 +191,9 @@ test("an answer given offline survives going elsewhere and a closed page, and is
     "the reply has arrived",
     async () => (await again.evaluate<string[]>(unsent)).length === 0 || undefined,
   );
-  expect(await stage.read(id)).toMatchObject({ status: "answered", answer: { note: "given offline" } });
+  // It can be undone for a few seconds, and is not closed until then.
+  await stage.until("it is answered", async () => (await stage.read(id)).status === "answered" || undefined);
+  expect(await stage.read(id)).toMatchObject({ answer: { note: "given offline" } });
   await again.goto(`${stage.url}/q/${id}`);
   expect(posted).toHaveLength(1);
 });
