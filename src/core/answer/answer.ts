@@ -5,6 +5,7 @@ import type { DecisionContext, Changes, Entry, PendingSnapshot, QuestionSnapshot
 import { findChangedCommand, isDenial } from "../question/approval.ts";
 import { ALLOW_PREFIX, ALLOW_RUN } from "../question/run-permission.ts";
 import { measureToolRisk } from "../question/tool-risk.ts";
+import { isSelfServed } from "../question/close.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/event.ts";
@@ -147,8 +148,7 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   const forced: Question = { ...question, forced: { answer: given, handover: { state: "owed" } } };
   const detail = { answer: hashText(JSON.stringify(given.items)), id: given.id };
   const event = questionEvent("forced", question, forced, at, detail);
-  if (run.implicit && run.giveBack === "poll") {
-    // No agent has to be started: the asker reads the answer itself.
+  if (isSelfServed(run, question)) {
     const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
     const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
     const events = [event, ...statusEvents(run, ended, at, { forced: true })];

@@ -13,6 +13,8 @@ import {
   isHandoverOpen,
   isOutcomeOpen,
   isApprovalSpent,
+  isPending,
+  outcomeHandover,
   owesOutcome,
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
@@ -87,7 +89,7 @@ export function give(
   const rest: Run = { ...run, starts: 0, mayHaveAsked, owes: stillOwed(run, [given]) };
   // A correction may have come after the hand-over of the very outcome that has arrived now.
   const late = voidLateCorrections({ ...read, run: rest, others: [given, ...(read.others ?? [])] }, at);
-  const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : rest;
+  const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : afterPartGiven(rest, read.others, at);
   const isLate = late.questions.some(({ id }) => id === given.id);
   const questions = isLate ? late.questions : [given, ...late.questions];
   return {
@@ -265,6 +267,15 @@ export function afterGiven(run: Run, at: DecisionContext): Run {
   if (hasEnded(run) || run.status === "blocked") return run;
   if (run.implicit && run.pendingId === undefined) return { ...run, status: "completed", endedAt: at.now };
   return run.status === "resuming" ? { ...run, status: "running" } : run;
+}
+
+/** The run of an asker that took one outcome and left another: that one still waits for somebody to bring it. */
+function afterPartGiven(run: Run, others: readonly Question[] = [], at: DecisionContext): Run {
+  if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || run.status !== "running") return run;
+  const isLeft = (question: Question) =>
+    run.owes.includes(question.id) && !isPending(question) && outcomeHandover(question).state === "owed";
+  const left = others.find(isLeft);
+  return left ? resume(run, left, at).run : run;
 }
 
 /** Marks every open hand-over of a question as given. */

@@ -89,7 +89,7 @@ function judgeEnd(at: At): void {
   const { run } = kept;
   const how = `${run.status}${run.reason === undefined ? "" : ` (${run.reason})`}`;
   if (!hasEnded(run)) {
-    if (isCutOff(at)) return;
+    if (isCutOff(at) || isForcedTooLate(at)) return;
     const owed = run.owes.length > 0 ? " and owes something" : "";
     const where = run.implicit ? " of an asker outside" : "";
     return ledger.fault(`a run${where} stays ${how}${owed}`, sayRun(kept), run.id);
@@ -109,6 +109,14 @@ function isCutOff({ kept: { run, questions }, heard, ledger }: At): boolean {
   const units = questions.filter(({ id }) => run.owes.includes(id)).flatMap(unitsOf);
   // A correction that waits for the next hand-over waits with it.
   return run.owes.every(isHeard) && units.some(({ handover }) => handover.state === "handing");
+}
+
+/** An asker outside that heard that nobody answered in time does not come back for an answer that is forced later. */
+function isForcedTooLate({ kept: { run, questions }, heard }: At): boolean {
+  if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined) return false;
+  const isForced = (question: Question): boolean =>
+    run.owes.includes(question.id) && question.status === "timeout" && question.forced !== undefined;
+  return questions.some(isForced) && run.owes.every((id) => heard.some(({ questionId }) => questionId === id));
 }
 
 const ENDS: Partial<Record<RunStatus, (at: At) => boolean>> = {
@@ -177,6 +185,7 @@ function findExcuse({ handover, question, what }: Unit, at: At): string | undefi
   const { kept, starts } = at;
   const { run, questions, events } = kept;
   if (what === "correction" && handover.state === "owed" && isCutOff(at)) return "its asker does not come back";
+  if (handover.state === "owed" && isForcedTooLate(at)) return "its asker does not come back";
   if (handover.state === "void") {
     if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
       return handover.reason;
