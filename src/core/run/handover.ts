@@ -190,11 +190,43 @@ function voidEach(
   };
 }
 
-/** Reopens hand-overs that were voided for one of these reasons. */
-export function reopenHandover<Q extends Question>(question: Q, reasons: ReadonlySet<string>): Q {
-  return mapHandovers(question, (handover) =>
-    handover.state === "void" && reasons.has(handover.reason) ? owedAgain(handover) : handover,
-  );
+/**
+ * Returns to owed what was voided for one of these reasons, because the run is started again. A question that itself
+ * ended the run, or that was withdrawn without words, has no outcome for the agent.
+ */
+export function reopenVoided(
+  run: Run,
+  asked: readonly Question[],
+  reasons: ReadonlySet<string>,
+  at: DecisionContext,
+): HandoverChanges & { before: Question[] } {
+  const isReopened = (handover: Handover) => handover.state === "void" && reasons.has(handover.reason);
+  const before = asked.filter((question) => handoversToTell(question).some(isReopened));
+  const questions = before.map((question) => {
+    const again = mapHandovers(question, (handover) => (isReopened(handover) ? owedAgain(handover) : handover));
+    return isPending(again) || isPending(question) || hasOutcomeToTell(question)
+      ? again
+      : { ...again, handover: question.handover };
+  });
+  const ids = questions.map(({ id }) => id);
+  return {
+    before,
+    questions,
+    events: questions.map((question, index) => questionEvent("owed", before[index], question, at)),
+    owes: [...run.owes.filter((id) => !ids.includes(id)), ...ids],
+  };
+}
+
+/** The hand-overs of a question, without that of an outcome which no agent is told. */
+function handoversToTell(question: Question) {
+  const handovers = handoversOf(question);
+  if (isPending(question) || hasOutcomeToTell(question)) return handovers;
+  return handovers.filter((handover) => handover !== question.handover);
+}
+
+function hasOutcomeToTell(question: Question): boolean {
+  if (question.status === "timeout") return question.policy !== "fail" && question.policy !== "skip";
+  return question.status !== "cancelled" || question.note !== undefined;
 }
 
 /** Says whether a correction of the question was recorded after the end of its run, which no agent has received. */

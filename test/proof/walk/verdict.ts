@@ -189,7 +189,9 @@ function findExcuse({ handover, question, what }: Unit, at: At): string | undefi
   if (handover.state === "void") {
     if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
       return handover.reason;
-    if (handover.reason === "input_timeout" && questions.some(isGivenUp)) return handover.reason;
+    // A run that a person took up again is told what was voided at its deadline.
+    const isOver = run.implicit ? questions.some(isGivenUp) : run.reason === "input_timeout";
+    if (handover.reason === "input_timeout" && isOver) return handover.reason;
     if (run.status === "cancelled") return run.reason ?? run.status;
     if (what === "correction" && handover.reason === "run_ended") return "it was not to be resumed";
     if (run.reason === "resume_failed") return run.reason; // whether that is so is judged by itself
