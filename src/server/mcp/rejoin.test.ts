@@ -182,6 +182,19 @@ test("an answer is brought out again if the process that was about to do so has 
   expect(again.fields).toMatchObject({ status: "answered", question_id: id });
 });
 
+test("leave that was on its way when its process ended may have been used: the same ask is a new question", async () => {
+  const door = { way: "stdio", era: "modern", name: "opencode" } as const;
+  const approval = { ...SHORT, kind: "approval", options: ["Allow", "Deny"] };
+  const { fields } = await (await connect(door)).call("ask_human", approval);
+  const id = QuestionId.parse(fields["question_id"]);
+  await scene.answer(id, "Allow");
+  await scene.engine.handOver(id, undefined, "stdio 1");
+  scene.ended.add("stdio 1");
+  const again = await (await connect(door)).call("ask_human", approval);
+  expect(again.fields["question_id"]).not.toBe(id);
+  expect((await read(id)).run.status).toBe("resuming");
+});
+
 test.each([
   { era: "legacy", way: "stdio" },
   { era: "legacy", way: "http" },

@@ -100,15 +100,24 @@ function judgeEnd(at: At): void {
 
 /**
  * A server that is killed after it wrote out an outcome and before it recorded that leaves it open: an asker outside
- * that has it does not come back, and the run is shown as answered and not taken.
+ * that has it does not come back, and the run is shown as answered and not taken. So is a permission whose call was cut
+ * off: it may have been used, and the asker that makes the call again asks anew.
  */
 function isCutOff({ kept: { run, questions }, heard, ledger }: At): boolean {
   if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || !ledger.counts["kill server"])
     return false;
+  const owing = questions.filter(({ id }) => run.owes.includes(id));
   const isHeard = (id: string): boolean => heard.some(({ questionId }) => questionId === id);
-  const units = questions.filter(({ id }) => run.owes.includes(id)).flatMap(unitsOf);
   // A correction that waits for the next hand-over waits with it.
-  return run.owes.every(isHeard) && units.some(({ handover }) => handover.state === "handing");
+  return (
+    owing.every((question) => isHeard(question.id) || isCutPermission(question)) &&
+    owing.flatMap(unitsOf).some(({ handover }) => handover.state === "handing")
+  );
+}
+
+function isCutPermission(question: Question): boolean {
+  const handovers = unitsOf(question).map(({ handover }) => handover);
+  return question.kind === "approval" && handovers.some((each) => each.state === "handing" && each.by === "call");
 }
 
 /** An asker outside that heard that nobody answered in time does not come back for an answer that is forced later. */
@@ -186,6 +195,7 @@ function findExcuse({ handover, question, what }: Unit, at: At): string | undefi
   const { run, questions, events } = kept;
   if (what === "correction" && handover.state === "owed" && isCutOff(at)) return "its asker does not come back";
   if (handover.state === "owed" && isForcedTooLate(at)) return "its asker does not come back";
+  if (handover.state === "handing" && isCutPermission(question) && isCutOff(at)) return "its asker asked anew";
   if (handover.state === "void") {
     if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
       return handover.reason;
