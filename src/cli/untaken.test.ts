@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AGENT } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
-import { epochMs } from "../core/instant.ts";
+import { DAY_MS, epochMs } from "../core/instant.ts";
 import type { RunInput } from "../engine/engine.ts";
 import type { Child } from "./context.ts";
 
@@ -104,6 +104,16 @@ describe("an answer that only a person can bring to its agent", () => {
     const { question } = await parked();
     const { stdout } = await typed(["answer", question.id, "1", "--undo-window", "10s"]);
     expect(stdout).toContain("It is final in 10s. Take it back before: askd undo 1");
+  });
+
+  test("is said to wait for them too if it was given after the deadline", async () => {
+    const { question } = await parked();
+    await scene.pass(2 * DAY_MS);
+    const { stdout } = await typed(["answer", "--force", question.id, "1"]);
+    expect(stdout).toContain(`\n  ${WAY_ON}\n`);
+    expect((await typed(["show", "1"])).stdout).toContain(`Status: answered, waiting for you\nNext: ${WAY_ON}\n`);
+    expect((await scene.engine.read(question.id)).question).toMatchObject({ forced: { handover: { state: "owed" } } });
+    expect((await scene.engine.verify()).problems).toEqual([]);
   });
 
   test("is left to another machine where the session is on one", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
+import { HOUR_MS } from "../core/instant.ts";
 
 describe("a correction for an asker that askd did not start", () => {
   const SESSION = { run: { agent: "codex", host: "here", session: "t1", giveBack: "poll" as const } };
@@ -61,5 +62,26 @@ describe("a correction for an asker that askd did not start", () => {
       hint: expect.stringContaining("Without --resume"),
     });
     expect((await scene.engine.read(question.id)).run.status).toBe("completed");
+  });
+});
+
+describe("an answer that a session did not fetch before it asked the next question", () => {
+  const SESSION = { run: { agent: "codex", host: "here", session: "t1", giveBack: "poll" as const } };
+
+  test.each([
+    { how: "in time", force: false },
+    { how: "after the deadline", force: true },
+  ])("still waits for somebody to bring it once the next one was given, if it came $how", async ({ force }) => {
+    const scene = new Scene();
+    const { run, question } = await scene.engine.ask(scene.input({ timeout: "1h" }, { via: "api" }), AGENT, SESSION);
+    if (force) await scene.pass(2 * HOUR_MS);
+    await scene.engine.answer(question.id, said("1", { force }), ADA);
+    const input = scene.input({ question: "Another?", hold: "3m" }, { via: "api" });
+    const next = await scene.engine.ask(input, AGENT, { runId: run.id });
+    await scene.engine.answer(next.question.id, said("1"), ADA);
+    const given = await scene.engine.given(next.question.id, "read");
+    expect(given.run).toMatchObject({ status: "resuming", owes: [question.id] });
+    expect((await scene.engine.given(question.id, "read")).run).toMatchObject({ status: "completed", owes: [] });
+    expect((await scene.engine.verify()).problems).toEqual([]);
   });
 });

@@ -9,10 +9,10 @@ import { type Person, parsePerson } from "../core/people/person.ts";
 import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
-import type { Run } from "../core/run/run.ts";
+import { type Run, hasEnded } from "../core/run/run.ts";
 import { findWaitingWorkflows, wakeWorkflows } from "../core/workflow/wake.ts";
 import type { CommitResult, Store } from "../store/store.ts";
-import { RowCache } from "./row-cache.ts";
+import { RowCache, allQuestions } from "./row-cache.ts";
 import { sealTrail } from "./jobs/seal-job.ts";
 
 const RETRY_MS = 2_000;
@@ -80,8 +80,15 @@ export class Decider {
     });
   }
 
-  /** Most runs owe nothing besides; those that do have to be looked at when the run ends. */
+  /**
+   * Most runs owe nothing besides; those that do have to be looked at when the run ends. With a run that has ended, all
+   * its questions: what was voided with it is owed again when it is taken up.
+   */
   async #withOthers(read: QuestionSnapshot): Promise<QuestionSnapshot> {
+    if (hasEnded(read.run)) {
+      const asked = await allQuestions(this.#deps.store, read.run.id);
+      return { ...read, others: asked.filter(({ id }) => id !== read.question.id) };
+    }
     const ids = read.run.owes.filter((id) => id !== read.question.id);
     return ids.length === 0 ? read : { ...read, others: await this.rows.readQuestions(ids) };
   }

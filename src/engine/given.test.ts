@@ -12,7 +12,7 @@ import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { answerText } from "../core/answer/match.ts";
 import { viewCheck } from "../core/api/view.ts";
 import { Decider } from "./decide.ts";
-import { allQuestions } from "./runs.ts";
+import { allQuestions } from "./row-cache.ts";
 
 const ME = IDS.worker();
 const DONE: RunResult = { status: "completed" };
@@ -424,6 +424,104 @@ test.each<[string, (at: Carried, id: QuestionId) => Promise<unknown>]>([
   expect(new Set(await at.correctionStates(id))).toEqual(new Set(["given"]));
   expect((await at.run()).owes).toEqual([]);
   expect((await at.engine.verify()).problems).toEqual([]);
+});
+
+describe("what was voided with the run goes along when a person takes the run up again", () => {
+  /** First? has its answer and a queued correction, Kept? an answer that is only stored, and Late? was never answered. */
+  async function timedOut() {
+    const at = await new Carried().start();
+    const first = await at.asks("First?", { hold: "3m" });
+    await at.engine.answer(first, said("1"), ADA);
+    await at.engine.handOver(first);
+    await at.engine.given(first, "transcript");
+    const kept = await at.asks("Kept?");
+    await at.engine.answer(kept, said("2", { resume: false }), ADA);
+    await at.engine.amend(first, "Valkey after all", ADA);
+    const late = await at.asks("Late?", { timeout: "2m" });
+    await at.pass(2 * MINUTE_MS);
+    expect(await at.run()).toMatchObject({ status: "failed", reason: "input_timeout", owes: [] });
+    expect(await at.states(kept, late)).toEqual(["void", "void"]);
+    await at.end(KILLED);
+    return { at, first, kept, late };
+  }
+
+  test("by an answer after the deadline", async () => {
+    const { at, first, kept, late } = await timedOut();
+    const forced = await at.engine.answer(late, said("1", { force: true }), ADA);
+    expect(new Set(forced.run.owes)).toEqual(new Set([first, kept, late]));
+    await at.start();
+    const told = await at.told();
+    for (const words of ["Valkey after all", "Kept?", "Late?"]) expect(told).toContain(words);
+    expect(told).not.toContain("First?\n");
+    await at.asks("Next?");
+    expect(await at.states(kept)).toEqual(["given"]);
+    expect(await at.correctionStates(first)).toEqual(["given"]);
+    expect((await at.engine.read(late)).question).toMatchObject({
+      handover: { state: "void", reason: "input_timeout" },
+      forced: { handover: { state: "given" } },
+    });
+    expect((await at.engine.verify()).problems).toEqual([]);
+  });
+
+  test("by a correction that resumes it", async () => {
+    const { at, first, kept, late } = await timedOut();
+    await at.engine.amend(kept, "and a TTL", ADA, { resume: true });
+    expect(new Set((await at.run()).owes)).toEqual(new Set([first, kept]));
+    await at.start();
+    const told = await at.told();
+    for (const words of ["Valkey after all", "Kept?", "and a TTL"]) expect(told).toContain(words);
+    expect(await at.states(late)).toEqual(["void"]);
+    expect((await at.engine.verify()).problems).toEqual([]);
+  });
+
+  test("by a correction that resumes a run which did not take its answer", async () => {
+    const at = await new Carried().start();
+    const id = await at.asks("Which?");
+    await at.end();
+    await at.engine.answer(id, said("1"), ADA);
+    for (let starts = 0; starts < 5; starts += 1) {
+      await at.start();
+      await at.end(KILLED);
+    }
+    expect(await at.run()).toMatchObject({ status: "failed", reason: "resume_failed" });
+    await at.engine.amend(id, "and a TTL", ADA, { resume: true });
+    await at.start();
+    const told = await at.told();
+    expect(told).toContain("A person answered your question");
+    expect(told).toContain("and a TTL");
+    expect((await at.engine.verify()).problems).toEqual([]);
+  });
+
+  test("by runs resume, after an ask that was too unsure", async () => {
+    const at = await new Carried({ rules: { confidence: { act: undefined, ask: 0.5, below: "skip" } } }).start();
+    const kept = await at.asks("Kept?");
+    await at.engine.answer(kept, said("2", { resume: false }), ADA);
+    const unsure = await at.asks("Unsure?", { confidence: 0.1 });
+    expect(await at.run()).toMatchObject({ status: "skipped", reason: "low_confidence" });
+    await at.end(KILLED);
+    expect(await at.engine.resumeRun(at.id, ADA)).toMatchObject({ status: "resuming", owes: [kept] });
+    expect(await at.states(unsure)).toEqual(["void"]);
+    await at.start();
+    expect(await at.told()).toContain("Kept?");
+    expect((await at.engine.verify()).problems).toEqual([]);
+  });
+
+  test("in the session of an agent that askd did not start", async () => {
+    const scene = new Scene();
+    const session = { run: { agent: "codex", host: "here", session: "t1", giveBack: "poll" as const } };
+    const first = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, session);
+    await scene.engine.answer(first.question.id, said("1"), ADA);
+    await scene.engine.given(first.question.id, "read");
+    const input = scene.input({ question: "Late?", timeout: "2m" }, { via: "api" });
+    const late = await scene.engine.ask(input, AGENT, { runId: first.run.id });
+    await scene.engine.amend(first.question.id, "Valkey after all", ADA);
+    await scene.pass(2 * MINUTE_MS);
+    const forced = await scene.engine.answer(late.question.id, said("1", { force: true }), ADA);
+    expect(forced.run).toMatchObject({ status: "resuming", owes: [first.question.id, late.question.id] });
+    const { amendments } = (await scene.engine.read(first.question.id)).question;
+    expect(amendments).toMatchObject([{ handover: { state: "owed" } }]);
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
 });
 
 test("a completed run is resumed for a correction that was recorded after its end, and only for that", async () => {

@@ -13,6 +13,7 @@ const OPEN_KEPT = 20_000;
 /** Few: callers that waited for a question read it at once after it closes. */
 const CLOSED_KEPT = 256;
 const CONTENTS_KEPT = 1_000;
+const QUESTIONS_AT_ONCE = 500;
 /** Longer texts are read again when needed, so that what is remembered stays small. */
 const SHORT_CHARS = 4_000;
 
@@ -158,4 +159,15 @@ function noQuestion(id: QuestionId) {
   return new Refusal("not_found", `There is no question ${shortId(id)}`, {
     hint: "See what is waiting with: askd status",
   });
+}
+
+/** Every question of a run, oldest first. */
+export async function allQuestions(store: Store, runId: RunId): Promise<Question[]> {
+  const all: Question[] = [];
+  for (;;) {
+    const last = all.at(-1)?.id;
+    const page = await store.listQuestions({ runId, order: "oldest", limit: QUESTIONS_AT_ONCE, after: last });
+    all.push(...page);
+    if (page.length < QUESTIONS_AT_ONCE) return all;
+  }
 }

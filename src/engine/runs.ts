@@ -12,13 +12,13 @@ import type { Troubles } from "../core/run/trouble.ts";
 import { RunUsage } from "../core/run/usage.ts";
 import type { NameReference, RunFilter, Store } from "../store/store.ts";
 import type { Decider } from "./decide.ts";
+import { allQuestions } from "./row-cache.ts";
 import type { RunEngine, RunInput } from "./engine.ts";
 import { findTroubles } from "./jobs/troubles.ts";
 import { listMachines } from "./machines.ts";
 import { newRun } from "./new-run.ts";
 
 const RUNS_OF_A_SESSION = 10;
-const QUESTIONS_AT_ONCE = 500;
 
 interface RunDeps {
   store: Store;
@@ -118,16 +118,5 @@ export class Runs implements RunEngine {
       requireMovable(read.run, host, { known, others, now: at.now });
       return moveRun(read, host, at);
     });
-  }
-}
-
-/** Every question of a run, oldest first. */
-export async function allQuestions(store: Store, runId: RunId): Promise<Question[]> {
-  const all: Question[] = [];
-  for (;;) {
-    const last = all.at(-1)?.id;
-    const page = await store.listQuestions({ runId, order: "oldest", limit: QUESTIONS_AT_ONCE, after: last });
-    all.push(...page);
-    if (page.length < QUESTIONS_AT_ONCE) return all;
   }
 }

@@ -7,6 +7,7 @@ import {
   isHandedInEpoch,
   isOutcomeOpen,
   isPending,
+  outcomeHandover,
   outcomeName,
 } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
@@ -115,9 +116,8 @@ function handedIds(question: Question, epoch?: number): string[] {
   if (isPending(question)) return [];
   const isHanded = (handover: Handover): boolean =>
     handover.state === "handing" && (epoch === undefined || isHandedInEpoch(handover, epoch));
-  const outcome = question.status === "timeout" && question.forced ? question.forced : question;
   return [
-    ...(isHanded(outcome.handover) ? [outcomeName(question)] : []),
+    ...(isHanded(outcomeHandover(question)) ? [outcomeName(question)] : []),
     ...question.amendments.filter(({ handover }) => isHanded(handover)).map(({ id }) => id),
   ];
 }

@@ -8,7 +8,7 @@ import type { WorkerId, RunId } from "../../core/id.ts";
 import { SECOND_MS, later } from "../../core/instant.ts";
 import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Run } from "../../core/run/run.ts";
-import { allQuestions } from "../../engine/runs.ts";
+import { allQuestions } from "../../engine/row-cache.ts";
 import { type JobContext, finishing } from "../../engine/jobs/worker.ts";
 import type { Agent, Start } from "../agent.ts";
 import { findLaunch, findVersion, taskOf } from "./launch.ts";

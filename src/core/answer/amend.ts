@@ -2,13 +2,13 @@ import { requireAccess, requireMayResumeAgent, requireNoQuorum } from "../people
 import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
-import { RECORDED_LATE, resume } from "../run/handover.ts";
+import { RECORDED_LATE, reopenVoided, resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
-import { nothingToResumeRefusal, requireStartable } from "../run/run-lifecycle.ts";
+import { RESUMABLE, nothingToResumeRefusal, requireStartable } from "../run/run-lifecycle.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import type { Amendment, Question } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
-import { hasEnded } from "../run/run.ts";
+import { type Run, hasEnded } from "../run/run.ts";
 
 /** Advice for a correction that no agent will receive. */
 const KEPT_ANYWAY = "Without --resume it is stored with the question, where people can read it";
@@ -59,11 +59,14 @@ export function amend(
   if (!hasEnded(run) || isLate) return { runs: [owing], questions: [amended], events: [event] };
   requireStartable(run);
   if (run.giveBack !== "worker") throw nothingToResumeRefusal(run, KEPT_ANYWAY);
-  const next = resume({ ...owing, reason: undefined, endedAt: undefined, starts: 0 }, question, at);
+  const lost = reopenVoided(owing, [amended, ...(read.others ?? [])], RESUMABLE, at);
+  const begun: Run = { ...owing, reason: undefined, endedAt: undefined, starts: 0, owes: lost.owes };
+  const next = resume(begun, question, at);
+  const isReopened = lost.questions.some(({ id }) => id === amended.id);
   return {
     runs: [next.run],
-    questions: [amended],
-    events: [event, runEvent(run, next.run, at)],
+    questions: [...(isReopened ? [] : [amended]), ...lost.questions],
+    events: [event, ...lost.events, runEvent(run, next.run, at)],
     scheduled: next.scheduled,
   };
 }

@@ -5,10 +5,11 @@ import type { DecisionContext, Changes, Entry, PendingSnapshot, QuestionSnapshot
 import { findChangedCommand, isDenial } from "../question/approval.ts";
 import { ALLOW_PREFIX, ALLOW_RUN } from "../question/run-permission.ts";
 import { measureToolRisk } from "../question/tool-risk.ts";
+import { isSelfServed } from "../question/close.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/event.ts";
-import { resume } from "../run/handover.ts";
+import { RECORDED_LATE, reopenVoided, resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { questionJob } from "../run/job.ts";
 import { answerText, findMatch, matchAnswer } from "./match.ts";
@@ -23,11 +24,13 @@ import {
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import type { Run } from "../run/run.ts";
-import { requireStartable } from "../run/run-lifecycle.ts";
+import { RESUMABLE, requireStartable } from "../run/run-lifecycle.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { requireEnoughVotes, vote } from "./vote.ts";
 
 const LONGEST_TRIED = 200;
+/** What the end of a run voided, also for an agent that no worker starts again. */
+const LOST_WITH_RUN: ReadonlySet<string> = new Set([...RESUMABLE, RECORDED_LATE]);
 
 /** Applies a reply: closes the question, counts a vote, or starts the undo window. */
 export function answer(read: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Changes {
@@ -147,8 +150,7 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   const forced: Question = { ...question, forced: { answer: given, handover: { state: "owed" } } };
   const detail = { answer: hashText(JSON.stringify(given.items)), id: given.id };
   const event = questionEvent("forced", question, forced, at, detail);
-  if (run.implicit && run.giveBack === "poll") {
-    // No agent has to be started: the asker reads the answer itself.
+  if (isSelfServed(run, question)) {
     const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
     const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
     const events = [event, ...statusEvents(run, ended, at, { forced: true })];
@@ -156,14 +158,14 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   }
   requireStartable(run);
   const clarifying = given.outcome === "clarify" ? question.id : run.clarifying;
-  const owes = [...run.owes, question.id];
-  const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, owes, clarifying };
-  const next = resume(begun, question, at);
+  const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, clarifying };
+  const lost = reopenVoided(begun, read.others ?? [], LOST_WITH_RUN, at);
+  const next = resume({ ...begun, owes: [...lost.owes, question.id] }, question, at);
   const scheduled = run.giveBack === "callback" ? [questionJob("callback", question, at.now)] : next.scheduled;
   return {
     runs: [next.run],
-    questions: [forced],
-    events: [event, runEvent(run, next.run, at, { forced: true })],
+    questions: [forced, ...lost.questions],
+    events: [event, ...lost.events, runEvent(run, next.run, at, { forced: true })],
     scheduled,
   };
 }

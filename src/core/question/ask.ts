@@ -15,7 +15,7 @@ import { giveOnNextAsk } from "../run/handover.ts";
 import { type QuestionId, shortId } from "../id.ts";
 import { type Instant, later, msBetween, MINUTE_MS } from "../instant.ts";
 import { matchAnswer } from "../answer/match.ts";
-import { NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
+import { NOT_CLOSED, type PendingQuestion, type Question, outcomeHandover, owesOutcome } from "./question.ts";
 import { redactContent } from "../secret/redact.ts";
 import { Refusal } from "../refusal.ts";
 import type { Rules } from "../rules.ts";
@@ -131,7 +131,7 @@ export function isSameAsk(question: Question, input: AskInput): boolean {
   if (question.kind !== input.kind || !isSameContent(question, input)) return false;
   if (question.status === "pending") return true;
   if (question.kind !== "approval") return owesOutcome(question);
-  const { handover } = question;
+  const handover = outcomeHandover(question);
   return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");
 }
 

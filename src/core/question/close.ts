@@ -12,6 +12,7 @@ import {
   type PendingQuestion,
   type Question,
   isHandingOver,
+  isPending,
   owesOutcome,
 } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "../rules.ts";
@@ -107,8 +108,9 @@ function handedToCaller(
 }
 
 /** A shell script that does not wait has no agent to hand over to: it reads the answer itself. */
-function isSelfServed(run: Run, question: PendingQuestion) {
-  return run.implicit && run.giveBack === "poll" && question.via === "cli" && question.hold === undefined;
+export function isSelfServed(run: Run, question: Question): boolean {
+  const isHeld = isPending(question) && question.hold !== undefined;
+  return run.implicit && run.giveBack === "poll" && question.via === "cli" && !isHeld;
 }
 
 function afterOutcome(

@@ -284,6 +284,11 @@ export function handoversOf(question: Question): Handover[] {
   return handovers;
 }
 
+/** The hand-over of the outcome that counts: of the forced answer, if there is one. */
+export function outcomeHandover(question: ClosedQuestion): Handover {
+  return question.status === "timeout" && question.forced ? question.forced.handover : question.handover;
+}
+
 /** Says whether a hand-over is owed or under way. */
 export function isHandoverOpen(handover: Handover): handover is Extract<Handover, { state: "owed" | "handing" }> {
   return handover.state === "owed" || handover.state === "handing";
@@ -306,14 +311,13 @@ export function isHandingOver(question: Question, epoch: number, by?: "start" | 
  */
 export function isApprovalSpent(question: Question): boolean {
   if (question.kind !== "approval" || question.via === "hook" || isPending(question)) return false;
-  return question.handover.state === "handing" && question.handover.by === "call";
+  const handover = outcomeHandover(question);
+  return handover.state === "handing" && handover.by === "call";
 }
 
 /** Says whether the hand-over of the outcome itself, not of a correction, is open. */
 export function isOutcomeOpen(question: Question): boolean {
-  if (isPending(question)) return false;
-  if (question.status === "timeout" && question.forced) return isHandoverOpen(question.forced.handover);
-  return isHandoverOpen(question.handover);
+  return !isPending(question) && isHandoverOpen(outcomeHandover(question));
 }
 
 /** Says whether everything the question owes was stored without resuming the run. */

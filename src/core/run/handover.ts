@@ -13,6 +13,8 @@ import {
   isHandoverOpen,
   isOutcomeOpen,
   isApprovalSpent,
+  isPending,
+  outcomeHandover,
   owesOutcome,
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
@@ -87,7 +89,7 @@ export function give(
   const rest: Run = { ...run, starts: 0, mayHaveAsked, owes: stillOwed(run, [given]) };
   // A correction may have come after the hand-over of the very outcome that has arrived now.
   const late = voidLateCorrections({ ...read, run: rest, others: [given, ...(read.others ?? [])] }, at);
-  const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : rest;
+  const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : afterPartGiven(rest, read.others, at);
   const isLate = late.questions.some(({ id }) => id === given.id);
   const questions = isLate ? late.questions : [given, ...late.questions];
   return {
@@ -188,11 +190,43 @@ function voidEach(
   };
 }
 
-/** Reopens hand-overs that were voided for one of these reasons. */
-export function reopenHandover<Q extends Question>(question: Q, reasons: ReadonlySet<string>): Q {
-  return mapHandovers(question, (handover) =>
-    handover.state === "void" && reasons.has(handover.reason) ? owedAgain(handover) : handover,
-  );
+/**
+ * Returns to owed what was voided for one of these reasons, because the run is started again. A question that itself
+ * ended the run, or that was withdrawn without words, has no outcome for the agent.
+ */
+export function reopenVoided(
+  run: Run,
+  asked: readonly Question[],
+  reasons: ReadonlySet<string>,
+  at: DecisionContext,
+): HandoverChanges & { before: Question[] } {
+  const isReopened = (handover: Handover) => handover.state === "void" && reasons.has(handover.reason);
+  const before = asked.filter((question) => handoversToTell(question).some(isReopened));
+  const questions = before.map((question) => {
+    const again = mapHandovers(question, (handover) => (isReopened(handover) ? owedAgain(handover) : handover));
+    return isPending(again) || isPending(question) || hasOutcomeToTell(question)
+      ? again
+      : { ...again, handover: question.handover };
+  });
+  const ids = questions.map(({ id }) => id);
+  return {
+    before,
+    questions,
+    events: questions.map((question, index) => questionEvent("owed", before[index], question, at)),
+    owes: [...run.owes.filter((id) => !ids.includes(id)), ...ids],
+  };
+}
+
+/** The hand-overs of a question, without that of an outcome which no agent is told. */
+function handoversToTell(question: Question) {
+  const handovers = handoversOf(question);
+  if (isPending(question) || hasOutcomeToTell(question)) return handovers;
+  return handovers.filter((handover) => handover !== question.handover);
+}
+
+function hasOutcomeToTell(question: Question): boolean {
+  if (question.status === "timeout") return question.policy !== "fail" && question.policy !== "skip";
+  return question.status !== "cancelled" || question.note !== undefined;
 }
 
 /** Says whether a correction of the question was recorded after the end of its run, which no agent has received. */
@@ -265,6 +299,15 @@ export function afterGiven(run: Run, at: DecisionContext): Run {
   if (hasEnded(run) || run.status === "blocked") return run;
   if (run.implicit && run.pendingId === undefined) return { ...run, status: "completed", endedAt: at.now };
   return run.status === "resuming" ? { ...run, status: "running" } : run;
+}
+
+/** The run of an asker that took one outcome and left another: that one still waits for somebody to bring it. */
+function afterPartGiven(run: Run, others: readonly Question[] = [], at: DecisionContext): Run {
+  if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || run.status !== "running") return run;
+  const isLeft = (question: Question) =>
+    run.owes.includes(question.id) && !isPending(question) && outcomeHandover(question).state === "owed";
+  const left = others.find(isLeft);
+  return left ? resume(run, left, at).run : run;
 }
 
 /** Marks every open hand-over of a question as given. */

@@ -2,7 +2,7 @@ import { requireAccess, requireMayResumeAgent } from "../people/access.ts";
 import type { DecisionContext, Changes } from "../changes.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { timerKey, setTimer } from "../question/question-timer.ts";
-import { hasLateCorrection, reopenHandover, resume, startJob, voidHandover } from "./handover.ts";
+import { hasLateCorrection, reopenVoided, resume, startJob, voidHandover } from "./handover.ts";
 import { shortId } from "../id.ts";
 import { DAY_MS, type Instant, msBetween } from "../instant.ts";
 import { type Job, jobKey, questionJob, runJob } from "./job.ts";
@@ -138,8 +138,15 @@ export function cancelRun({ run, open }: RunSnapshot, reason: string, at: Decisi
 
 /** The limits of a run: one that has reached them is not started again by itself. */
 export const LIMITS: ReadonlySet<string> = new Set(["error_max_turns", "error_max_budget_usd"]);
-/** Reasons of voided hand-overs that a manual resume reopens. */
-const RESUMABLE: ReadonlySet<string> = new Set(["resume_failed", "start_failed", "launch_lost", ...LIMITS]);
+/** Reasons of hand-overs that were voided with their run, and are reopened when a person takes it up again. */
+export const RESUMABLE: ReadonlySet<string> = new Set([
+  "resume_failed",
+  "start_failed",
+  "launch_lost",
+  "input_timeout",
+  LOW_CONFIDENCE,
+  ...LIMITS,
+]);
 /** How long the launch record of an ended run is kept: a forced answer or a correction can resume it. */
 const LAUNCH_KEPT_MS = 7 * DAY_MS;
 
@@ -213,12 +220,6 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
       fact: { is: "run_ended", number: run.number, status: run.status },
     });
   }
-  const reopened = asked.flatMap((question) => {
-    const again = reopenHandover(question, RESUMABLE);
-    return JSON.stringify(again) === JSON.stringify(question) ? [] : [{ question, again }];
-  });
-  for (const { question } of reopened) requireMayResumeAgent("resume_run", { ...read, question }, at, {});
-  const owing = reopened.map(({ again }) => again.id);
   const begun: Run = {
     ...run,
     reason: undefined,
@@ -226,16 +227,14 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     starts: 0,
     apiTries: undefined,
     isContinued: false,
-    owes: [...run.owes.filter((id) => !owing.includes(id)), ...owing],
   };
-  const next = resume(begun, reopened[0]?.again, at);
+  const reopened = reopenVoided(begun, asked, RESUMABLE, at);
+  for (const question of reopened.before) requireMayResumeAgent("resume_run", { ...read, question }, at, {});
+  const next = resume({ ...begun, owes: reopened.owes }, reopened.questions[0], at);
   return {
     runs: [next.run],
-    questions: reopened.map(({ again }) => again),
-    events: [
-      ...reopened.map(({ question, again }) => questionEvent("owed", question, again, at)),
-      runEvent(run, next.run, at),
-    ],
+    questions: reopened.questions,
+    events: [...reopened.events, runEvent(run, next.run, at)],
     scheduled: next.scheduled,
   };
 }

@@ -11,7 +11,7 @@ import { UNREADABLE_CONTENT } from "../../store/row.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Actor } from "../../core/people/actor.ts";
 import type { CommitResult, DamagedRows, Store } from "../../store/store.ts";
-import { allQuestions } from "../runs.ts";
+import { allQuestions } from "../row-cache.ts";
 import { type UnreadableRow, findChains, findUnreadableRows } from "./unreadable-row.ts";
 
 /** Later ones need the rows of earlier ones. A line of the trail cannot be replaced: its hash proves what it said. */

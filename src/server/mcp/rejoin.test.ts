@@ -77,6 +77,21 @@ describe.each(DOORS)("$name over $way in the $era era", (door) => {
     expect(await runs()).toMatchObject([{ status: "completed", asked: 1 }]);
   });
 
+  test("gets the answer that was given after the deadline by asking again, once", async () => {
+    const { fields } = await (await connect(door)).call("ask_human", { ...SHORT, timeout: "100ms" });
+    const id = QuestionId.parse(fields["question_id"]);
+    await until(async () => {
+      await scene.engine.doDue();
+      return (await read(id)).question.status === "timeout" || undefined;
+    });
+    await scene.engine.answer(id, AnswerInput.parse({ answer: "Memcached", force: true }), ADA);
+    const again = await (await connect(door)).call("ask_human", SHORT);
+    expect(again.fields).toMatchObject({ status: "answered", question_id: id, forced: true });
+    await until(async () => ((await read(id)).run.status === "completed" ? true : undefined));
+    const third = await (await connect(door)).call("ask_human", SHORT);
+    expect(third.fields["question_id"]).not.toBe(id);
+  });
+
   test("asks a second question while the first of the same words is waited for", async () => {
     const clients = [await connect(door), await connect(door)];
     const callings = [];
@@ -165,6 +180,19 @@ test("an answer is brought out again if the process that was about to do so has 
   scene.ended.add("stdio 1");
   const again = await (await connect(door)).call("ask_human", SHORT);
   expect(again.fields).toMatchObject({ status: "answered", question_id: id });
+});
+
+test("leave that was on its way when its process ended may have been used: the same ask is a new question", async () => {
+  const door = { way: "stdio", era: "modern", name: "opencode" } as const;
+  const approval = { ...SHORT, kind: "approval", options: ["Allow", "Deny"] };
+  const { fields } = await (await connect(door)).call("ask_human", approval);
+  const id = QuestionId.parse(fields["question_id"]);
+  await scene.answer(id, "Allow");
+  await scene.engine.handOver(id, undefined, "stdio 1");
+  scene.ended.add("stdio 1");
+  const again = await (await connect(door)).call("ask_human", approval);
+  expect(again.fields["question_id"]).not.toBe(id);
+  expect((await read(id)).run.status).toBe("resuming");
 });
 
 test.each([

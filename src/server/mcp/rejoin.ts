@@ -1,7 +1,7 @@
 import { isSameAsk } from "../../core/question/ask.ts";
 import type { AskInput } from "../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { type AfterHold, type Question, isPending } from "../../core/question/question.ts";
+import { type AfterHold, type Question, isPending, outcomeHandover } from "../../core/question/question.ts";
 import { type Asker, nameAsk } from "./asker.ts";
 import type { ToolCall } from "./caller.ts";
 
@@ -102,5 +102,6 @@ async function findHolder(
 
 function holderOf(question: Question) {
   if (isPending(question)) return question.hold?.holder;
-  return question.handover.state === "handing" ? question.handover.holder : undefined;
+  const handover = outcomeHandover(question);
+  return handover.state === "handing" ? handover.holder : undefined;
 }

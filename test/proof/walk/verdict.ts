@@ -89,7 +89,7 @@ function judgeEnd(at: At): void {
   const { run } = kept;
   const how = `${run.status}${run.reason === undefined ? "" : ` (${run.reason})`}`;
   if (!hasEnded(run)) {
-    if (isCutOff(at)) return;
+    if (isCutOff(at) || isForcedTooLate(at)) return;
     const owed = run.owes.length > 0 ? " and owes something" : "";
     const where = run.implicit ? " of an asker outside" : "";
     return ledger.fault(`a run${where} stays ${how}${owed}`, sayRun(kept), run.id);
@@ -100,15 +100,32 @@ function judgeEnd(at: At): void {
 
 /**
  * A server that is killed after it wrote out an outcome and before it recorded that leaves it open: an asker outside
- * that has it does not come back, and the run is shown as answered and not taken.
+ * that has it does not come back, and the run is shown as answered and not taken. So is a permission whose call was cut
+ * off: it may have been used, and the asker that makes the call again asks anew.
  */
 function isCutOff({ kept: { run, questions }, heard, ledger }: At): boolean {
   if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || !ledger.counts["kill server"])
     return false;
+  const owing = questions.filter(({ id }) => run.owes.includes(id));
   const isHeard = (id: string): boolean => heard.some(({ questionId }) => questionId === id);
-  const units = questions.filter(({ id }) => run.owes.includes(id)).flatMap(unitsOf);
   // A correction that waits for the next hand-over waits with it.
-  return run.owes.every(isHeard) && units.some(({ handover }) => handover.state === "handing");
+  return (
+    owing.every((question) => isHeard(question.id) || isCutPermission(question)) &&
+    owing.flatMap(unitsOf).some(({ handover }) => handover.state === "handing")
+  );
+}
+
+function isCutPermission(question: Question): boolean {
+  const handovers = unitsOf(question).map(({ handover }) => handover);
+  return question.kind === "approval" && handovers.some((each) => each.state === "handing" && each.by === "call");
+}
+
+/** An asker outside that heard that nobody answered in time does not come back for an answer that is forced later. */
+function isForcedTooLate({ kept: { run, questions }, heard }: At): boolean {
+  if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined) return false;
+  const isForced = (question: Question): boolean =>
+    run.owes.includes(question.id) && question.status === "timeout" && question.forced !== undefined;
+  return questions.some(isForced) && run.owes.every((id) => heard.some(({ questionId }) => questionId === id));
 }
 
 const ENDS: Partial<Record<RunStatus, (at: At) => boolean>> = {
@@ -177,10 +194,14 @@ function findExcuse({ handover, question, what }: Unit, at: At): string | undefi
   const { kept, starts } = at;
   const { run, questions, events } = kept;
   if (what === "correction" && handover.state === "owed" && isCutOff(at)) return "its asker does not come back";
+  if (handover.state === "owed" && isForcedTooLate(at)) return "its asker does not come back";
+  if (handover.state === "handing" && isCutPermission(question) && isCutOff(at)) return "its asker asked anew";
   if (handover.state === "void") {
     if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
       return handover.reason;
-    if (handover.reason === "input_timeout" && questions.some(isGivenUp)) return handover.reason;
+    // A run that a person took up again is told what was voided at its deadline.
+    const isOver = run.implicit ? questions.some(isGivenUp) : run.reason === "input_timeout";
+    if (handover.reason === "input_timeout" && isOver) return handover.reason;
     if (run.status === "cancelled") return run.reason ?? run.status;
     if (what === "correction" && handover.reason === "run_ended") return "it was not to be resumed";
     if (run.reason === "resume_failed") return run.reason; // whether that is so is judged by itself
