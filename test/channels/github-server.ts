@@ -149,8 +149,7 @@ export class GithubServer implements Counterpart {
   /** Changes a comment, as a person does. */
   async edit(comment: GithubComment, body: string, login: string | undefined): Promise<void> {
     const from = comment.body;
-    comment.edits.push({ editedAt: now(), diff: body, login: this.hidesEditors ? undefined : login });
-    Object.assign(comment, { body, updatedAt: now() });
+    saveEdit(comment, body, this.hidesEditors ? undefined : login);
     await this.#hook("edited", comment, login ?? "ghost", { changes: { body: { from } } });
   }
 
@@ -332,8 +331,7 @@ export class GithubServer implements Counterpart {
         return comment ? send(200, commentView(this.#base, comment)) : send(404, notFound());
       case "PATCH /issues/comments/{comment_id}": {
         if (!comment) return send(404, notFound());
-        comment.edits.push({ editedAt: now(), diff: said, login: this.account });
-        Object.assign(comment, { body: said, updatedAt: now() });
+        saveEdit(comment, said, this.account);
         return send(200, commentView(this.#base, comment));
       }
       case "DELETE /issues/comments/{comment_id}":
@@ -412,6 +410,14 @@ export class GithubServer implements Counterpart {
       .toSorted((one, other) => (one[key] === other[key] ? one.id - other.id : one[key] < other[key] ? -1 : 1));
     return searchParams.get("direction") === "desc" ? sorted.toReversed() : sorted;
   }
+}
+
+/** Changes a comment; its history begins with the comment as it was written. */
+function saveEdit(comment: GithubComment, body: string, login: string | undefined): void {
+  const { edits, createdAt, body: written, login: author } = comment;
+  if (edits.length === 0) edits.push({ editedAt: createdAt, diff: written, login: author });
+  edits.push({ editedAt: now(), diff: body, login });
+  Object.assign(comment, { body, updatedAt: now() });
 }
 
 function invalid(message: string) {

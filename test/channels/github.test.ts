@@ -225,6 +225,76 @@ test("a ticked box counts for its editor; if GitHub does not name one it is refu
   expect(await find(id)).toMatchObject({ answer: { by: { id: "@lena" }, items: { "1": { values: ["Memcached"] } } } });
 });
 
+test.each([
+  ["somebody else", "lena"],
+  ["nobody that GitHub names", undefined],
+])("a comment that was edited by %s is no answer of its author, who hears of it", async (_name, editor) => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask({ risk: "high" });
+  const comment = service.add("It depends");
+  comment.createdAt = "2026-01-01T12:00:00Z";
+  await service.edit(comment, "A", editor);
+  void scene.engine.work();
+  await expect
+    .poll(() => service.responses(), WAIT)
+    .toEqual([expect.stringMatching(/^@mika GitHub does not say who did this, or somebody else edited it/)]);
+  expect((await find(id)).status).toBe("pending");
+  await service.edit(comment, "B", "mika");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test("ticks belong to the person who set them, whoever edits the comment or takes one away", async () => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);
+  void scene.engine.work();
+  const id = await ask({ approvals: { need: 1, from: ["lena"] } });
+  const [comment] = service.comments;
+  const [redis, memcached] = ["- [ ] **A) Redis**", "- [ ] **B) Memcached**"];
+  const change = async (from: string, to: string, login: string) => {
+    await service.edit(comment!, comment!.body.replace(from, to), login);
+    for (const [index, edit] of comment!.edits.entries()) edit.editedAt = `2026-01-01T12:00:${10 + index}Z`;
+    await settle();
+  };
+  await change(redis!, redis!.replace("[ ]", "[x]"), "mika");
+  await change("needs your input", "needs input", "lena");
+  expect((await find(id)).status).toBe("pending");
+  await change(memcached!, memcached!.replace("[ ]", "[x]"), "mika");
+  await change("- [x] **A)", "- [ ] **A)", "lena");
+  expect((await find(id)).status).toBe("pending");
+  await change("- [x] **B)", "- [ ] **B)", "lena");
+  await change("- [ ] **A)", "- [x] **A)", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "lena" }, items: { "1": { values: ["Redis"] } } } });
+});
+
+test("a tick whose edit was taken out of the history is nobody's", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  await service.tick(comment!, "- [ ] **A) Redis**", "lena");
+  await service.edit(comment!, comment!.body.replace("needs your input", "needs input"), "mika");
+  const [written, ticked, edited] = comment!.edits;
+  Object.assign(written!, { editedAt: "2026-01-01T12:00:00Z" });
+  Object.assign(ticked!, { editedAt: "2026-01-01T12:00:01Z", diff: null });
+  Object.assign(edited!, { editedAt: "2026-01-01T12:00:02Z" });
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("GitHub does not say who")]);
+  expect((await find(id)).status).toBe("pending");
+});
+
+test("of two ticks the one that is left counts, if the same person set both", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  await service.edit(comment!, comment!.body.replaceAll("- [ ]", "- [x]"), "mika");
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("Several boxes are ticked")]);
+  await service.edit(comment!, comment!.body.replace("- [x] **A)", "- [ ] **A)"), "mika");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
 test("two ticked boxes are no answer", async () => {
   const { service, scene, ask, find } = await aScene();
   const id = await ask();

@@ -4,8 +4,8 @@ import type { InboundBatch, OutsideRef, Reply } from "../../core/channel/channel
 import type { GithubSettings } from "../../core/channel/channel-settings.ts";
 import type { GithubCall, GithubReply } from "./api.ts";
 import { CommentFeed } from "./comment-feed.ts";
-import { Comment, findTicks, parseRef, reactionReply, readComment, tickReply } from "./comment.ts";
-import { findEditor } from "./editor.ts";
+import { Comment, hasTicks, parseRef, reactionReply, readComment, tickReply } from "./comment.ts";
+import { findEditor, findTickAct } from "./editor.ts";
 import { offersPair } from "./issue-comment.ts";
 
 /** Without a place to go on from, comments of this time are read: nobody answers older questions. */
@@ -67,16 +67,19 @@ export async function* listen(deps: ListenDeps, place: ListenPlace): AsyncIterab
 }
 
 async function repliesOf(deps: ListenDeps, repo: string, comment: Comment, signal: AbortSignal): Promise<Reply[]> {
-  const keys = findTicks(comment);
-  if (!keys) {
-    const reply = readComment(repo, comment);
-    return reply ? [reply] : [];
+  if (hasTicks(comment)) {
+    const act = await findTickAct(deps.call, comment, signal);
+    // The next look brings the comment as it is by now.
+    if (act === "changed") return [];
+    deps.takenTicks.add(`${comment.id} ${comment.updated_at}`);
+    return [tickReply(repo, comment, act)];
   }
+  const reply = readComment(repo, comment);
+  if (!reply?.isEdited) return reply ? [reply] : [];
+  // Whoever can write can edit the comment of another, who did not say that.
   const editor = await findEditor(deps.call, comment, signal);
-  // The next look brings the comment as it is by now.
   if (editor === "changed") return [];
-  deps.takenTicks.add(`${comment.id} ${comment.updated_at}`);
-  return [tickReply(repo, comment, keys, editor.login)];
+  return [editor.login === reply.from ? reply : { ...reply, from: undefined }];
 }
 
 /**

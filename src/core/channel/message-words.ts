@@ -126,7 +126,8 @@ const en = {
   unknown: "No question {id} was sent to you here.",
   "form.late": "The form could not be opened in time. Press the button again, or reply in the thread.",
   which: "{n} questions wait here. Say which one you answer: {commands}",
-  anonymous: "GitHub does not say who did this, so it does not count. Reply with a comment instead.",
+  anonymous:
+    "GitHub does not say who did this, or somebody else edited it, so it does not count. Write a new comment instead.",
   "stranger.rights":
     "Thank you. Only people with write access here, or on askd's list of people, can answer this question.",
 };
@@ -259,7 +260,8 @@ const de: Readonly<Record<MessageWord, string>> = {
   unknown: "Eine Frage {id} wurde Ihnen hier nicht gestellt.",
   "form.late": "Das Formular ging nicht rechtzeitig auf. Drücken Sie noch einmal, oder antworten Sie im Thread.",
   which: "Hier warten {n} Fragen. Sagen Sie, welche Sie beantworten: {commands}",
-  anonymous: "GitHub sagt nicht, von wem das kam; deshalb zählt es nicht. Antworten Sie mit einem Kommentar.",
+  anonymous:
+    "GitHub sagt nicht, von wem das kam, oder jemand anderes hat es geändert; deshalb zählt es nicht. Schreiben Sie einen neuen Kommentar.",
   "stranger.rights":
     "Danke. Nur wer hier Schreibrechte hat oder in askd eingetragen ist, kann diese Frage beantworten.",
 };
