@@ -208,6 +208,73 @@ test("101 comments and then an answer: it is found, and a quiet repository costs
   await expect.poll(() => service.unchanged, WAIT).toBeGreaterThan(before + 2);
 });
 
+test("one repository that cannot be read does not make the others deaf, and its trouble is shown until it is over", async () => {
+  const { service, scene, ask, find } = await aScene({ repos: ["acme/old", REPO, "acme/gone"] });
+  service.moved.add("acme/old");
+  service.missing.add("acme/gone");
+  const id = await ask();
+  void scene.engine.work();
+  const trouble = async () => (await scene.engine.listChannels())[0]?.outage?.why;
+  await expect
+    .poll(trouble, WAIT)
+    .toBe(
+      "replies are not read: the comments of acme/old cannot be read: the repository was renamed or moved: the settings have to name it as it is called now; the comments of acme/gone cannot be read: status 404",
+    );
+  await service.say("B");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  service.moved.clear();
+  service.missing.clear();
+  await expect.poll(trouble, WAIT).toBeUndefined();
+});
+
+test("comments so long that a page of them is not read are read in smaller pages", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  await service.say("B");
+  for (let count = 0; count < 45; count += 1) service.add(`${count} ${"漢".repeat(65_000)}`, "stranger");
+  void scene.engine.work();
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Memcached"] } } } });
+});
+
+test.each([
+  [
+    "is at its limit",
+    {
+      reply: { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] },
+      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "0" },
+    },
+  ],
+  ["fails", { reply: { data: null, errors: [{ message: "Something went wrong while executing your query" }] } }],
+])("while GraphQL %s, a tick waits, and nobody hears that GitHub does not say whose it is", async (_name, problem) => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  service.graphqlProblem = problem;
+  await service.tick(service.comments[0]!, "- [ ] **A) Redis**");
+  void scene.engine.work();
+  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
+  await settle();
+  expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
+    responses: [],
+    status: "pending",
+  });
+  service.graphqlProblem = undefined;
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
+});
+
+test("a tick in a comment that GraphQL does not show is nobody's, and says so", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  service.graphqlProblem = {
+    reply: { data: { node: null }, errors: [{ type: "FORBIDDEN", message: "Resource not accessible" }] },
+  };
+  await service.tick(service.comments[0]!, "- [ ] **A) Redis**");
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("GitHub does not say who")]);
+  expect((await find(id)).status).toBe("pending");
+});
+
 test("a ticked box counts for its editor; if GitHub does not name one it is refused, and says so", async () => {
   const { service, scene, ask, find } = await aScene();
   void scene.engine.work();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { GithubCall } from "./api.ts";
+import { type GithubCall, LIMIT_MS } from "./api.ts";
 import type { Comment, TickAct } from "./comment.ts";
 import { tickedKeys } from "./issue-comment.ts";
 
@@ -30,8 +30,24 @@ const Edited = z.object({
   }),
 });
 
-/** The edits of a comment from its present text on, newest first; `changed` if it is another one by now. */
-type CommentEdits = { edits: Edit[]; isWhole: boolean } | "changed";
+const Problems = z.object({ errors: z.array(z.object({ type: z.string().optional(), message: z.string() })) });
+
+/** The edits of a comment from its present text on, newest first. */
+interface CommentEdits {
+  edits: Edit[];
+  /** No older edits were left out. */
+  isWhole: boolean;
+}
+
+/** GitHub wants to be left alone for this time. */
+export class GithubLimit extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super("GitHub's limit is reached");
+    this.waitMs = waitMs;
+  }
+}
 
 /** The person who saved a comment as it is now; undefined if GitHub does not say, or if it was no person. */
 export async function findEditor(
@@ -65,14 +81,26 @@ export async function findTickAct(
   return bringers.every((edit) => edit && personOf(edit) === login) ? { keys: now, login, at } : nobodys;
 }
 
-async function readEdits(call: GithubCall, comment: Comment, signal: AbortSignal | undefined): Promise<CommentEdits> {
+async function readEdits(
+  call: GithubCall,
+  comment: Comment,
+  signal: AbortSignal | undefined,
+): Promise<CommentEdits | "changed"> {
   const json = { query: EDITOR_QUERY, variables: { id: comment.node_id } };
   const reply = await call("/graphql", { method: "POST", json, signal });
-  if (reply.status !== 200) throw new Error(`who edited a comment cannot be read: status ${reply.status}`);
+  // GraphQL reports its own limit with status 200.
+  const problem = Problems.safeParse(reply.body).data?.errors[0];
+  const isLimited = reply.waitMs !== undefined || problem?.type === "RATE_LIMITED";
+  if (isLimited) throw new GithubLimit(reply.waitMs ?? reply.pauseMs ?? LIMIT_MS);
   const parsed = Edited.safeParse(reply.body);
-  if (!parsed.success) return { edits: [], isWhole: false };
+  if (reply.status !== 200 || !parsed.success) {
+    const why = problem ? problem.message.slice(0, 200) : `status ${reply.status}`;
+    throw new Error(`who edited a comment cannot be read: ${why}`);
+  }
   const { node } = parsed.data.data;
-  if (!node || node.body !== (comment.body ?? "")) return "changed";
+  // A comment that GraphQL does not show is there all the same: it came in the list.
+  if (!node) return { edits: [], isWhole: false };
+  if (node.body !== (comment.body ?? "")) return "changed";
   const edits = (node.userContentEdits?.nodes ?? []).filter((edit) => edit !== null);
   const newestFirst = edits.toSorted((one, other) => other.editedAt.localeCompare(one.editedAt));
   // Edits of the same second are told apart by what they left behind.
@@ -86,10 +114,7 @@ async function readEdits(call: GithubCall, comment: Comment, signal: AbortSignal
  * The edit since which the ticks of a comment fit. Undefined if an edit that may have brought them is not shown: people
  * can take the text of an edit out of the history.
  */
-function findBringer(
-  { edits, isWhole }: Exclude<CommentEdits, "changed">,
-  fits: (keys: readonly string[]) => boolean,
-): Edit | undefined {
+function findBringer({ edits, isWhole }: CommentEdits, fits: (keys: readonly string[]) => boolean): Edit | undefined {
   for (const [index, edit] of edits.entries()) {
     const before = edits[index + 1];
     // Nothing is ticked in the comment as it was sent.
