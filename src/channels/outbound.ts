@@ -30,6 +30,13 @@ export interface ServiceReply {
   retryAfterMs: number | undefined;
 }
 
+/** A reply has more bytes than are read. */
+export class ReplyTooLong extends Error {
+  constructor() {
+    super("the reply is too long");
+  }
+}
+
 /** Sends JSON to a service and reads its reply; redirects, endless replies and silence are errors. */
 export async function callService(
   outbound: Pick<Outbound, "fetch">,
@@ -41,6 +48,7 @@ export async function callService(
     signal,
     timeoutMs = TIMEOUT_MS,
     mostBytes = MOST_RESPONSE_BYTES,
+    redirect = "error",
   }: {
     method?: string;
     json?: unknown;
@@ -48,6 +56,8 @@ export async function callService(
     signal?: AbortSignal;
     timeoutMs?: number;
     mostBytes?: number;
+    /** `manual`: a redirect is a reply like any other; it is never followed. */
+    redirect?: "error" | "manual";
   },
 ): Promise<ServiceReply> {
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -59,7 +69,7 @@ export async function callService(
       ...headers,
     },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    redirect: "error",
+    redirect,
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
   });
   const text = await readText(response, mostBytes);
@@ -73,7 +83,7 @@ async function readText(response: Response, mostBytes: number) {
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new Error("the reply is too long");
+    if (bytes > mostBytes) throw new ReplyTooLong();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { EDITOR_QUERY } from "../../src/channels/github/editor.ts";
 import { isSigned } from "../../src/channels/github/hook.ts";
+import { SYSTEM } from "../../src/core/people/actor.ts";
 import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { hooksPart } from "../../src/server/hooks.ts";
 import { forgeDeliveries } from "../proof/reach/forged-deliveries.ts";
@@ -87,6 +88,28 @@ test("a signed event answers at once, a comment and a ticked box; the sender of 
   await expect
     .poll(() => answer(second), WAIT)
     .toMatchObject({ by: { id: "@mika" }, items: { "1": { values: ["80"] } } });
+});
+
+test("a comment that somebody else edited is no answer, whatever webhook told of it; the author's own edit is one", async () => {
+  const { service, ask, answer } = await aStage();
+  const id = await ask({ risk: "high" });
+  const comment = service.add("It depends", "mika");
+  await service.edit(comment, "A", "lena");
+  expect(await answer(id)).toBeUndefined();
+  await service.edit(comment, "B", "mika");
+  expect(await answer(id)).toMatchObject({ by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } });
+});
+
+test("a tick that was there already does not belong to the next person who edits the comment", async () => {
+  const { service, scene, ask, answer } = await aStage();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);
+  const id = await ask({ approvals: { need: 1, from: ["lena"] } });
+  const [comment] = service.comments;
+  await service.tick(comment!, "- [ ] **A) Redis**", "mika");
+  await service.edit(comment!, comment!.body.replace("needs your input", "needs input"), "lena");
+  expect(await answer(id)).toBeUndefined();
+  await service.tick(comment!, "- [ ] **B) Memcached**", "lena");
+  expect(await answer(id)).toMatchObject({ by: { id: "lena" }, items: { "1": { values: ["Memcached"] } } });
 });
 
 test("the same comment by webhook and by looking is one answer, however often it comes", async () => {

@@ -13,8 +13,8 @@ interface Described {
   responses: Record<string, object | null>;
 }
 
-/** Statuses that GitHub documents for every operation: no token, no right, no such thing, limits and its own faults. */
-const EVERYWHERE = new Set([401, 403, 404, 429, 500, 502, 503]);
+/** Statuses that GitHub documents for every operation: no token, no right, no such thing, another name, limits and its own faults. */
+const EVERYWHERE = new Set([301, 401, 403, 404, 429, 500, 502, 503]);
 const BASIC_ERROR = { $ref: "github#/components/schemas/basic-error" };
 
 /** An operation of GitHub's REST API as GitHub publishes it. */

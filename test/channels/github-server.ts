@@ -75,6 +75,11 @@ export class GithubServer implements Counterpart {
   unchanged = 0;
   /** GitHub cannot be asked for the rights of an account. */
   hidesRights = false;
+  /** Repositories that are not there, or that are called something else by now. */
+  readonly missing = new Set<string>();
+  readonly moved = new Set<string>();
+  /** What GraphQL says in place of its usual reply, with status 200 as well. */
+  graphqlProblem: { reply: object; headers?: Record<string, string> } | undefined;
   /** GitHub does not say who edited a comment. */
   hidesEditors = false;
   /** The account that the token belongs to: a program, or a person. */
@@ -149,8 +154,7 @@ export class GithubServer implements Counterpart {
   /** Changes a comment, as a person does. */
   async edit(comment: GithubComment, body: string, login: string | undefined): Promise<void> {
     const from = comment.body;
-    comment.edits.push({ editedAt: now(), diff: body, login: this.hidesEditors ? undefined : login });
-    Object.assign(comment, { body, updatedAt: now() });
+    saveEdit(comment, body, this.hidesEditors ? undefined : login);
     await this.#hook("edited", comment, login ?? "ghost", { changes: { body: { from } } });
   }
 
@@ -263,6 +267,12 @@ export class GithubServer implements Counterpart {
     if (planned && "status" in planned)
       return send(planned.status, { message: planned.message, documentation_url: DOCS });
     if (url.pathname === "/graphql") return this.#graphql(text, send);
+    const [, repo = ""] = /^\/repos\/([^/]+\/[^/]+)/.exec(url.pathname) ?? [];
+    if (this.missing.has(repo)) return send(404, notFound());
+    if (this.moved.has(repo)) {
+      const location = `${this.#base}/repositories/1${url.pathname.slice(`/repos/${repo}`.length)}`;
+      return send(301, { message: "Moved Permanently", url: location, documentation_url: DOCS }, { location });
+    }
     if (!operation) return send(404, notFound());
     if (wrong !== undefined) return send(422, invalid(wrong));
     const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
@@ -319,7 +329,11 @@ export class GithubServer implements Counterpart {
       case "GET ":
         return send(200, repositoryView(this.#base));
       case "GET /issues/comments":
-        return list(this.#listed(url).map((each) => commentView(this.#base, each)));
+        return list(
+          `${parameters["owner"]}/${parameters["repo"]}` === REPO
+            ? this.#listed(url).map((each) => commentView(this.#base, each))
+            : [],
+        );
       case "GET /issues/{issue_number}/comments":
         return list(
           this.#listed(url)
@@ -332,8 +346,7 @@ export class GithubServer implements Counterpart {
         return comment ? send(200, commentView(this.#base, comment)) : send(404, notFound());
       case "PATCH /issues/comments/{comment_id}": {
         if (!comment) return send(404, notFound());
-        comment.edits.push({ editedAt: now(), diff: said, login: this.account });
-        Object.assign(comment, { body: said, updatedAt: now() });
+        saveEdit(comment, said, this.account);
         return send(200, commentView(this.#base, comment));
       }
       case "DELETE /issues/comments/{comment_id}":
@@ -360,7 +373,9 @@ export class GithubServer implements Counterpart {
     return send(201, reactionView(this.#base, reaction));
   }
 
-  #graphql(text: string, send: (status: number, body: unknown) => void): void {
+  #graphql(text: string, send: Send): void {
+    const problem = this.graphqlProblem;
+    if (problem) return send(200, problem.reply, problem.headers);
     const { query, variables } = JSON.parse(text) as { query: string; variables: { id: string } };
     if (query !== EDITOR_QUERY) this.traffic.problems.push(`unknown query: ${query}`);
     const comment = this.comments.find(({ id }) => `IC_${id}` === variables.id);
@@ -412,6 +427,14 @@ export class GithubServer implements Counterpart {
       .toSorted((one, other) => (one[key] === other[key] ? one.id - other.id : one[key] < other[key] ? -1 : 1));
     return searchParams.get("direction") === "desc" ? sorted.toReversed() : sorted;
   }
+}
+
+/** Changes a comment; its history begins with the comment as it was written. */
+function saveEdit(comment: GithubComment, body: string, login: string | undefined): void {
+  const { edits, createdAt, body: written, login: author } = comment;
+  if (edits.length === 0) edits.push({ editedAt: createdAt, diff: written, login: author });
+  edits.push({ editedAt: now(), diff: body, login });
+  Object.assign(comment, { body, updatedAt: now() });
 }
 
 function invalid(message: string) {

@@ -208,6 +208,73 @@ test("101 comments and then an answer: it is found, and a quiet repository costs
   await expect.poll(() => service.unchanged, WAIT).toBeGreaterThan(before + 2);
 });
 
+test("one repository that cannot be read does not make the others deaf, and its trouble is shown until it is over", async () => {
+  const { service, scene, ask, find } = await aScene({ repos: ["acme/old", REPO, "acme/gone"] });
+  service.moved.add("acme/old");
+  service.missing.add("acme/gone");
+  const id = await ask();
+  void scene.engine.work();
+  const trouble = async () => (await scene.engine.listChannels())[0]?.outage?.why;
+  await expect
+    .poll(trouble, WAIT)
+    .toBe(
+      "replies are not read: the comments of acme/old cannot be read: the repository was renamed or moved: the settings have to name it as it is called now; the comments of acme/gone cannot be read: status 404",
+    );
+  await service.say("B");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  service.moved.clear();
+  service.missing.clear();
+  await expect.poll(trouble, WAIT).toBeUndefined();
+});
+
+test("comments so long that a page of them is not read are read in smaller pages", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  await service.say("B");
+  for (let count = 0; count < 45; count += 1) service.add(`${count} ${"漢".repeat(65_000)}`, "stranger");
+  void scene.engine.work();
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Memcached"] } } } });
+});
+
+test.each([
+  [
+    "is at its limit",
+    {
+      reply: { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] },
+      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "0" },
+    },
+  ],
+  ["fails", { reply: { data: null, errors: [{ message: "Something went wrong while executing your query" }] } }],
+])("while GraphQL %s, a tick waits, and nobody hears that GitHub does not say whose it is", async (_name, problem) => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  service.graphqlProblem = problem;
+  await service.tick(service.comments[0]!, "- [ ] **A) Redis**");
+  void scene.engine.work();
+  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
+  await settle();
+  expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
+    responses: [],
+    status: "pending",
+  });
+  service.graphqlProblem = undefined;
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
+});
+
+test("a tick in a comment that GraphQL does not show is nobody's, and says so", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  service.graphqlProblem = {
+    reply: { data: { node: null }, errors: [{ type: "FORBIDDEN", message: "Resource not accessible" }] },
+  };
+  await service.tick(service.comments[0]!, "- [ ] **A) Redis**");
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("GitHub does not say who")]);
+  expect((await find(id)).status).toBe("pending");
+});
+
 test("a ticked box counts for its editor; if GitHub does not name one it is refused, and says so", async () => {
   const { service, scene, ask, find } = await aScene();
   void scene.engine.work();
@@ -223,6 +290,76 @@ test("a ticked box counts for its editor; if GitHub does not name one it is refu
   await service.tick(comment!, "- [ ] **B) Memcached**", "lena");
   await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
   expect(await find(id)).toMatchObject({ answer: { by: { id: "@lena" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test.each([
+  ["somebody else", "lena"],
+  ["nobody that GitHub names", undefined],
+])("a comment that was edited by %s is no answer of its author, who hears of it", async (_name, editor) => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask({ risk: "high" });
+  const comment = service.add("It depends");
+  comment.createdAt = "2026-01-01T12:00:00Z";
+  await service.edit(comment, "A", editor);
+  void scene.engine.work();
+  await expect
+    .poll(() => service.responses(), WAIT)
+    .toEqual([expect.stringMatching(/^@mika GitHub does not say who did this, or somebody else edited it/)]);
+  expect((await find(id)).status).toBe("pending");
+  await service.edit(comment, "B", "mika");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test("ticks belong to the person who set them, whoever edits the comment or takes one away", async () => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);
+  void scene.engine.work();
+  const id = await ask({ approvals: { need: 1, from: ["lena"] } });
+  const [comment] = service.comments;
+  const [redis, memcached] = ["- [ ] **A) Redis**", "- [ ] **B) Memcached**"];
+  const change = async (from: string, to: string, login: string) => {
+    await service.edit(comment!, comment!.body.replace(from, to), login);
+    for (const [index, edit] of comment!.edits.entries()) edit.editedAt = `2026-01-01T12:00:${10 + index}Z`;
+    await settle();
+  };
+  await change(redis!, redis!.replace("[ ]", "[x]"), "mika");
+  await change("needs your input", "needs input", "lena");
+  expect((await find(id)).status).toBe("pending");
+  await change(memcached!, memcached!.replace("[ ]", "[x]"), "mika");
+  await change("- [x] **A)", "- [ ] **A)", "lena");
+  expect((await find(id)).status).toBe("pending");
+  await change("- [x] **B)", "- [ ] **B)", "lena");
+  await change("- [ ] **A)", "- [x] **A)", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "lena" }, items: { "1": { values: ["Redis"] } } } });
+});
+
+test("a tick whose edit was taken out of the history is nobody's", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  await service.tick(comment!, "- [ ] **A) Redis**", "lena");
+  await service.edit(comment!, comment!.body.replace("needs your input", "needs input"), "mika");
+  const [written, ticked, edited] = comment!.edits;
+  Object.assign(written!, { editedAt: "2026-01-01T12:00:00Z" });
+  Object.assign(ticked!, { editedAt: "2026-01-01T12:00:01Z", diff: null });
+  Object.assign(edited!, { editedAt: "2026-01-01T12:00:02Z" });
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("GitHub does not say who")]);
+  expect((await find(id)).status).toBe("pending");
+});
+
+test("of two ticks the one that is left counts, if the same person set both", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  await service.edit(comment!, comment!.body.replaceAll("- [ ]", "- [x]"), "mika");
+  void scene.engine.work();
+  await expect.poll(() => service.responses(), WAIT).toEqual([expect.stringContaining("Several boxes are ticked")]);
+  await service.edit(comment!, comment!.body.replace("- [x] **A)", "- [ ] **A)"), "mika");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } } });
 });
 
 test("two ticked boxes are no answer", async () => {

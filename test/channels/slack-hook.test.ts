@@ -1,7 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { readHook } from "../../src/channels/slack/hook.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
+import type { Instant } from "../../src/core/instant.ts";
+import type { Store } from "../../src/store/store.ts";
 import { hooksPart } from "../../src/server/hooks.ts";
+import { MemoryStore } from "../memory-store/memory.ts";
 import { Scene } from "../scene.ts";
 import { ServedScene } from "../served.ts";
 import { bringForgedHooks, hookOf, signHook } from "./forged-hook.ts";
@@ -11,11 +14,15 @@ const WAIT = { timeout: 10_000 };
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 
-async function aStage(settings: Parameters<typeof SlackServer.start>[0] = { mode: "http" }) {
+async function aStage(
+  settings: Parameters<typeof SlackServer.start>[0] = { mode: "http" },
+  store?: (now: () => Instant) => Store,
+) {
   const service = await SlackServer.start(settings);
   const scene = new Scene({
     rules: { reach: [service.reach], personChannel: true, undoMs: { web: 0, slack: 0, cli: 0, api: 0 } },
     openChannel: () => Promise.resolve(service.channel),
+    store,
   });
   await scene.engine.putPerson({ id: "mika", version: 0, groups: [], slack: MIKA }, SYSTEM);
   const bugs: unknown[] = [];
@@ -99,24 +106,25 @@ test("the address does not exist where replies come over connections", async () 
   expect((await post(sign("{}", JSON_TYPE))).status).toBe(404);
 });
 
-test("a request is responded to in time, whatever the store does", async () => {
-  const never = new Promise<void>(() => undefined);
-  const scene = new Scene();
-  const served = await ServedScene.start(
-    {
-      parts: [
-        hooksPart({ receive: () => Promise.resolve({ response: undefined, taken: never }), onBug: () => undefined }),
-      ],
-    },
-    scene,
-  );
-  onTestFinished(() => served.stop());
+test("a request is responded to in time, whatever the store does, and counts once the store goes on", async () => {
+  const store = { waits: Promise.resolve(), letGo: () => undefined as void };
+  class SlowStore extends MemoryStore {
+    override async commit(...given: Parameters<MemoryStore["commit"]>) {
+      await store.waits;
+      return super.commit(...given);
+    }
+  }
+  const { service, scene, post } = await aStage({ mode: "http" }, (now) => new SlowStore(now));
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  await service.shown().at(-1)?.buttons[1]?.press();
+  store.waits = new Promise((resolve) => (store.letGo = resolve));
   const startedAt = performance.now();
-  const reply = await fetch(`${served.url}/hooks/slack`, {
-    method: "POST",
-    headers: { "content-type": FORM },
-    body: "x=1",
-  });
+  const payload = JSON.stringify(service.last?.payload);
+  const reply = await post(sign(new URLSearchParams({ payload }).toString(), FORM));
   expect(reply.status).toBe(200);
   expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect((await scene.engine.read(question.id)).question.status).toBe("pending");
+  store.letGo();
+  await expect.poll(async () => (await scene.engine.read(question.id)).question.status, WAIT).toBe("answered");
 });

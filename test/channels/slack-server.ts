@@ -85,6 +85,10 @@ export class SlackServer implements Counterpart {
   readonly acknowledgements: unknown[] = [];
   appToken = APP_TOKEN;
   botToken = BOT_TOKEN;
+  /** The next so many requests that open connections meet the limit, which ends after these seconds. */
+  connectionLimit = { times: 0, retryAfterS: 1 };
+  /** When connections were asked for. */
+  readonly connectionsAskedMs: number[] = [];
   /** Requests that open connections fail with this error. */
   connectionError: string | undefined;
   readonly sockets = new Set<WebSocket>();
@@ -138,7 +142,7 @@ export class SlackServer implements Counterpart {
   }
 
   /** Writes into the thread of the last question. */
-  async say(text: string, from = MIKA): Promise<void> {
+  async say(text: string, from = MIKA, more: Record<string, unknown> = {}): Promise<void> {
     const asked = [...this.messages.values()].findLast(
       ({ thread, blocks }) => thread === undefined && blocks.length > 0,
     );
@@ -151,7 +155,7 @@ export class SlackServer implements Counterpart {
       type: "event_callback",
       event_id: `Ev${this.#acts}`,
       event_time: 1,
-      event: { ...event, channel: asked.channel, channel_type: "channel", event_ts: event.ts },
+      event: { ...event, ...more, channel: asked.channel, channel_type: "channel", event_ts: event.ts },
     });
     return Promise.resolve();
   }
@@ -332,6 +336,14 @@ export class SlackServer implements Counterpart {
       const headers: Record<string, string> =
         failure.retryAfterS === undefined ? {} : { "retry-after": String(failure.retryAfterS) };
       return sendJson(response, failure.status, { ok: false, error: "ratelimited" }, headers);
+    }
+    if (method === "apps.connections.open") {
+      this.connectionsAskedMs.push(performance.now());
+      const { times, retryAfterS } = this.connectionLimit;
+      this.connectionLimit.times -= 1;
+      if (times > 0) {
+        return sendJson(response, 429, { ok: false, error: "ratelimited" }, { "retry-after": String(retryAfterS) });
+      }
     }
     return this.#reply(method, parsed.data, (body) => sendJson(response, 200, { ok: true, ...body }), refuse);
   }

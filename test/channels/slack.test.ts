@@ -229,6 +229,57 @@ test("without a channel each person gets a direct message, which only they can a
   expect(service.notes).toEqual([]);
 });
 
+test.each([
+  ["that also went to the channel", { subtype: "thread_broadcast", root: { ts: "1700000001.000100" } }],
+  ["with a file", { subtype: "file_share", upload: false, files: [{ id: "F1", name: "plan.pdf", size: 3 }] }],
+])("a reply in the thread %s counts like any other", async (_name, more) => {
+  const stage = await aScene();
+  const { question, status } = await asked(stage);
+  await stage.service.say("B", MIKA, more);
+  await expect.poll(status, WAIT).toBe("answered");
+  const read = await stage.scene.engine.read(question.id);
+  expect(answerOf(read)).toMatchObject({ by: { id: "mika" }, items: { "1": { values: ["Memcached"] } } });
+});
+
+test("a file without words in the thread is told how to answer, and edits, joins and programs are not", async () => {
+  const stage = await aScene();
+  const { status } = await asked(stage);
+  for (const subtype of ["message_changed", "channel_join", "bot_message", "me_message"])
+    await stage.service.say("B", MIKA, { subtype });
+  await stage.service.say("B", MIKA, { subtype: "thread_broadcast", bot_id: "B1" });
+  await stage.service.say("", MIKA, { subtype: "file_share", files: [{ id: "F1", name: "plan.pdf", size: 3 }] });
+  await expect
+    .poll(() => stage.service.notes.map(({ text }) => text), WAIT)
+    .toEqual([expect.stringContaining("Response cannot be empty")]);
+  expect(await status()).toBe("pending");
+});
+
+test("a screen reader hears which answer a button gives, and that it is recommended", async () => {
+  const stage = await aScene();
+  await asked(stage, { options: ["Add null check (recommended)", "x".repeat(200)] });
+  const actions = [...stage.service.messages.values()].at(-1)?.blocks.find((block) => block.type === "actions");
+  const labels = (actions?.type === "actions" ? actions.elements : []).flatMap((element) =>
+    element.type === "button" ? (element.accessibility_label ?? []) : [],
+  );
+  expect(labels).toEqual(["Answer A (recommended): Add null check", expect.stringMatching(/^Answer B: x{60,}…$/)]);
+});
+
+test("connections that meet Slack's limit are asked for again after the time that it names", async () => {
+  const service = await SlackServer.start();
+  service.connectionLimit = { times: 2, retryAfterS: 1 };
+  const stop = new AbortController();
+  onTestFinished(() => service.close());
+  const batches = service.channel.listen?.(undefined, stop.signal, () => Promise.resolve([]));
+  const reader = batches?.[Symbol.asyncIterator]();
+  expect((await reader?.next())?.value).toMatchObject({ trouble: "Slack limits the rate" });
+  await expect.poll(() => service.sockets.size, WAIT).toBe(2);
+  const [first = 0, , third = 0] = service.connectionsAskedMs;
+  expect(service.connectionsAskedMs).toHaveLength(4);
+  expect(third - first).toBeGreaterThanOrEqual(990);
+  stop.abort();
+  await reader?.return?.();
+});
+
 test("a click within a second of a renewal is answered, and so is one after lost connections and failures", async () => {
   const stage = await aScene();
   const { service } = stage;

@@ -2,12 +2,14 @@ import { z } from "zod";
 import type { ChannelResult } from "../../core/channel/channel.ts";
 import type { GithubSettings } from "../../core/channel/channel-settings.ts";
 import { WritePace } from "./write-pace.ts";
-import { type Outbound, callService, networkFailure } from "../outbound.ts";
+import { type Outbound, ReplyTooLong, callService, networkFailure } from "../outbound.ts";
 
-/** A page of 100 comments, each as long as GitHub allows. */
+/** A page of 20 comments, each as long as GitHub allows: 65,536 characters of up to four bytes. */
 const PAGE_BYTES = 8 * 1024 * 1024;
+/** A page that is too long is asked for in so many parts. */
+const PAGE_PARTS = 5;
 /** How long to wait after a limit that names no time. */
-const LIMIT_MS = 60_000;
+export const LIMIT_MS = 60_000;
 const VERSION = "2022-11-28";
 
 const Problem = z.object({ message: z.string() });
@@ -45,16 +47,13 @@ export function githubCaller(
 ): GithubCall {
   const { url } = settings;
   const pace = new WritePace(settings.writeMs, () => outbound.nowMs());
-  return async (path, { method, json, etag, signal } = {}) => {
-    const isWrite = path !== "/graphql" && (json !== undefined || (method ?? "GET") !== "GET");
-    const refusedMs = isWrite ? await pace.waitForTurn(signal) : undefined;
-    if (refusedMs !== undefined) return pacedReply(refusedMs);
-    const address = path === "/graphql" ? graphqlAddress(url) : path.startsWith(`${url}/`) ? path : `${url}${path}`;
+  const send = async (address: string, { method, json, etag, signal }: GithubRequest): Promise<GithubReply> => {
     const reply = await callService(outbound, address, {
       ...(method && { method }),
       json,
       ...(signal && { signal }),
       mostBytes: PAGE_BYTES,
+      redirect: "manual",
       headers: {
         accept: "application/vnd.github+json",
         "x-github-api-version": VERSION,
@@ -72,6 +71,31 @@ export function githubCaller(
       pauseMs: findPause(headers, outbound.nowMs()),
     };
   };
+  return async (path, request = {}) => {
+    const { method, json, signal } = request;
+    const isWrite = path !== "/graphql" && (json !== undefined || (method ?? "GET") !== "GET");
+    const refusedMs = isWrite ? await pace.waitForTurn(signal) : undefined;
+    if (refusedMs !== undefined) return pacedReply(refusedMs);
+    const address = path === "/graphql" ? graphqlAddress(url) : path.startsWith(`${url}/`) ? path : `${url}${path}`;
+    try {
+      return await send(address, request);
+    } catch (error) {
+      const part = error instanceof ReplyTooLong ? firstPart(address) : undefined;
+      if (part === undefined) throw error;
+      return await send(part, request);
+    }
+  };
+}
+
+/** The address of the first part of a page; undefined if it is no page, or as small as it gets. */
+function firstPart(address: string) {
+  const part = new URL(address);
+  const size = Number(part.searchParams.get("per_page") ?? 0) / PAGE_PARTS;
+  if (!Number.isInteger(size) || size < PAGE_PARTS) return undefined;
+  const page = Number(part.searchParams.get("page") ?? 1);
+  part.searchParams.set("per_page", String(size));
+  if (page > 1) part.searchParams.set("page", String((page - 1) * PAGE_PARTS + 1));
+  return part.href;
 }
 
 function pacedReply(waitMs: number): GithubReply {
@@ -135,8 +159,16 @@ export async function attempt(
   }
 }
 
+/** A repository that was renamed or moved redirects, and nothing is sent to an address that the settings do not name. */
+export const MOVED = "the repository was renamed or moved: the settings have to name it as it is called now";
+
+export function isMoved({ status }: Pick<GithubReply, "status">): boolean {
+  return status === 301 || status === 302 || status === 307 || status === 308;
+}
+
 /** Decides what a refusal means: gone, refused for good, or worth another try. */
 export function judgeReply({ status, body, waitMs }: GithubReply): Extract<ChannelResult, { ok: false }> {
+  if (isMoved({ status })) return { ok: false, why: MOVED };
   const said = sayProblem(body);
   const why = said === "" ? `status ${status}` : `${said} (status ${status})`;
   if (status === 401) return { ok: false, why: "GitHub refuses the token", isRefused: true };

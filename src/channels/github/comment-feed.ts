@@ -1,8 +1,9 @@
 import { z } from "zod";
-import type { GithubCall, GithubReply } from "./api.ts";
+import { type GithubCall, type GithubReply, MOVED, isMoved } from "./api.ts";
 import { Comment } from "./comment.ts";
 
-const MOST_PAGES = 50;
+/** How many comments are read at once. */
+const MOST_COMMENTS = 5_000;
 
 /** The changes of a repository, and how long GitHub wants to be left alone. */
 export interface FeedResult {
@@ -10,6 +11,8 @@ export interface FeedResult {
   waitMs: number;
   /** Not refused by a limit. */
   isRead: boolean;
+  /** The version of the list that they are from. */
+  etag?: string | undefined;
 }
 
 /**
@@ -35,47 +38,52 @@ export class CommentFeed {
     return this.#since;
   }
 
+  /** Reads the changes since the last ones that were accepted. */
   async poll(signal: AbortSignal): Promise<FeedResult> {
     const query = `sort=updated&direction=desc&per_page=100&since=${encodeURIComponent(this.#since)}`;
     let next: string | undefined = `/repos/${this.repo}/issues/comments?${query}`;
     let etag = this.#etag;
     const fresh: Comment[] = [];
     let waitMs = 0;
-    for (let page = 0; next !== undefined && page < MOST_PAGES; page += 1) {
-      const reply: GithubReply = await this.#call(next, { etag: page === 0 ? this.#etag : undefined, signal });
+    for (let listed = 0; next !== undefined && listed < MOST_COMMENTS;) {
+      const isFirst = listed === 0;
+      const reply: GithubReply = await this.#call(next, { etag: isFirst ? this.#etag : undefined, signal });
       waitMs = Math.max(waitMs, reply.pauseMs ?? 0, reply.waitMs ?? 0);
       const isLimited = reply.waitMs !== undefined;
-      if (reply.status === 304 || isLimited) return { comments: [], waitMs, isRead: !isLimited };
+      if (reply.status === 304 || isLimited) {
+        return { comments: [], waitMs, isRead: !isLimited, etag: this.#etag };
+      }
       if (reply.status !== 200) throw new Error(sayStatus(this.repo, reply));
-      if (page === 0) ({ etag } = reply);
-      const found = z
-        .array(Comment)
-        .parse(reply.body)
-        .filter((comment) => this.#isNew(comment));
+      if (isFirst) ({ etag } = reply);
+      const comments = z.array(Comment).parse(reply.body);
+      const found = comments.filter((comment) => this.#isNew(comment));
       fresh.push(...found);
+      listed += comments.length;
       next = found.length === 0 ? undefined : reply.next;
     }
+    return { comments: fresh.toReversed(), waitMs, isRead: true, etag };
+  }
+
+  /** Goes on after these changes: they need not come again. */
+  accept({ comments, etag }: FeedResult): void {
     this.#etag = etag;
-    this.#advance(fresh);
-    return { comments: fresh.toReversed(), waitMs, isRead: true };
+    for (const { id, updated_at: at, body } of comments) this.#seen.set(id, { at, body: body ?? "" });
+    const newest = comments.reduce((latest, { updated_at: at }) => (at > latest ? at : latest), this.#since);
+    if (newest === this.#since) return;
+    this.#since = newest;
+    this.#etag = undefined;
+    for (const [id, { at }] of this.#seen) if (at < newest) this.#seen.delete(id);
   }
 
   #isNew({ id, updated_at: at, body }: Comment) {
     const known = this.#seen.get(id);
     return known?.at !== at || known.body !== (body ?? "");
   }
-
-  #advance(fresh: readonly Comment[]) {
-    for (const { id, updated_at: at, body } of fresh) this.#seen.set(id, { at, body: body ?? "" });
-    const newest = fresh.reduce((latest, { updated_at: at }) => (at > latest ? at : latest), this.#since);
-    if (newest === this.#since) return;
-    this.#since = newest;
-    this.#etag = undefined;
-    for (const [id, { at }] of this.#seen) if (at < newest) this.#seen.delete(id);
-  }
 }
 
-function sayStatus(repo: string, { status }: GithubReply) {
+function sayStatus(repo: string, reply: GithubReply) {
+  const { status } = reply;
   if (status === 401) return "GitHub refuses the token";
+  if (isMoved(reply)) return `the comments of ${repo} cannot be read: ${MOVED}`;
   return `the comments of ${repo} cannot be read: status ${status}`;
 }

@@ -18,6 +18,14 @@ export const Comment = z.object({
 export type Comment = z.infer<typeof Comment>;
 
 const COMMAND = /^\/answer(?:[ \t]+(q[-_][0-9a-z]+))?(?=\s|$)[ \t]*([\s\S]*)$/i;
+/** Ticks in a comment, and the person who set them; without one, nobody is known to have set them. */
+export interface TickAct {
+  keys: readonly string[];
+  login: string | undefined;
+  /** The time of the edit that set them. */
+  at: string;
+}
+
 /** Marks replies that have no words: `extract` reads them. */
 const TICK = "/tick ";
 const REACT = "/react ";
@@ -67,23 +75,21 @@ export function readComment(repo: string, comment: Comment): Reply | undefined {
   };
 }
 
-/** A comment of ours with ticked boxes; undefined for all others. */
-export function findTicks({ body }: Comment): string[] | undefined {
-  if (markedQuestion(body ?? "") === undefined) return undefined;
-  const keys = tickedKeys(body ?? "");
-  return keys.length > 0 ? keys : undefined;
+/** Says whether this is a comment of ours with ticked boxes. */
+export function hasTicks({ body }: Comment): boolean {
+  return markedQuestion(body ?? "") !== undefined && tickedKeys(body ?? "").length > 0;
 }
 
 /** The reply that ticked boxes are, by the person who ticked them. */
-export function tickReply(repo: string, comment: Comment, keys: readonly string[], editor: string | undefined): Reply {
-  const { id, updated_at: updatedAt } = comment;
+export function tickReply(repo: string, comment: Comment, { keys, login, at }: TickAct): Reply {
+  const { id } = comment;
   const issue = issueOf(comment);
   return {
-    key: `tick:${id}:${updatedAt}:${keys.join(",")}`,
-    from: editor,
+    key: `tick:${id}:${at}:${keys.join(",")}`,
+    from: login,
     outside: outsideRef(repo, issue, id),
     text: `${TICK}${keys.join(",")}`,
-    respondTo: `${repo}#${issue} ${editor ?? ""}`.trim(),
+    respondTo: `${repo}#${issue} ${login ?? ""}`.trim(),
   };
 }
 

@@ -1,14 +1,17 @@
 import { z } from "zod";
-import type { GithubCall } from "./api.ts";
-import type { Comment } from "./comment.ts";
+import { type GithubCall, LIMIT_MS } from "./api.ts";
+import type { Comment, TickAct } from "./comment.ts";
 import { tickedKeys } from "./issue-comment.ts";
+
+/** How many edits of a comment are read. */
+const MOST_EDITS = 20;
 
 /** REST does not say who edited a comment. */
 export const EDITOR_QUERY = `query($id: ID!) {
   node(id: $id) {
     ... on IssueComment {
       body
-      userContentEdits(first: 20) { nodes { editedAt diff editor { login kind: __typename } } }
+      userContentEdits(first: ${MOST_EDITS}) { nodes { editedAt diff editor { login kind: __typename } } }
     }
   }
 }`;
@@ -18,6 +21,7 @@ const Edit = z.object({
   diff: z.string().nullish(),
   editor: z.object({ login: z.string(), kind: z.string() }).nullish(),
 });
+type Edit = z.infer<typeof Edit>;
 const Edited = z.object({
   data: z.object({
     node: z
@@ -26,34 +30,101 @@ const Edited = z.object({
   }),
 });
 
-/**
- * The person who ticked the boxes of a comment as it is now: the one of its last edits that brought them. Undefined if
- * GitHub does not say, or if it was no person; `changed` if the comment is another one by now.
- */
+const Problems = z.object({ errors: z.array(z.object({ type: z.string().optional(), message: z.string() })) });
+
+/** The edits of a comment from its present text on, newest first. */
+interface CommentEdits {
+  edits: Edit[];
+  /** No older edits were left out. */
+  isWhole: boolean;
+}
+
+/** GitHub wants to be left alone for this time. */
+export class GithubLimit extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super("GitHub's limit is reached");
+    this.waitMs = waitMs;
+  }
+}
+
+/** The person who saved a comment as it is now; undefined if GitHub does not say, or if it was no person. */
 export async function findEditor(
   call: GithubCall,
   comment: Comment,
   signal: AbortSignal | undefined,
 ): Promise<{ login: string | undefined } | "changed"> {
+  const read = await readEdits(call, comment, signal);
+  return read === "changed" ? read : { login: personOf(read.edits[0]) };
+}
+
+/** The ticks that the last change of ticks in a comment set, and whose they are. */
+export async function findTickAct(
+  call: GithubCall,
+  comment: Comment,
+  signal: AbortSignal | undefined,
+): Promise<TickAct | "changed"> {
+  const read = await readEdits(call, comment, signal);
+  if (read === "changed") return read;
+  const now = tickedKeys(comment.body ?? "");
+  const nobodys = { keys: now, login: undefined, at: comment.updated_at };
+  const [last] = read.edits;
+  const change = findBringer(read, (keys) => keys.join() === now.join());
+  if (!last || !change) return nobodys;
+  const at = change === last ? comment.updated_at : change.editedAt;
+  const login = personOf(change);
+  const bringers = now.map((key) => findBringer(read, (keys) => keys.includes(key)));
+  const keys = now.filter((_key, index) => bringers[index] === change);
+  if (keys.length > 0) return { keys, login, at };
+  // The last act took a tick away: those that are left count if the same person had set them.
+  return bringers.every((edit) => edit && personOf(edit) === login) ? { keys: now, login, at } : nobodys;
+}
+
+async function readEdits(
+  call: GithubCall,
+  comment: Comment,
+  signal: AbortSignal | undefined,
+): Promise<CommentEdits | "changed"> {
   const json = { query: EDITOR_QUERY, variables: { id: comment.node_id } };
   const reply = await call("/graphql", { method: "POST", json, signal });
-  if (reply.status !== 200) throw new Error(`who edited a comment cannot be read: status ${reply.status}`);
+  // GraphQL reports its own limit with status 200.
+  const problem = Problems.safeParse(reply.body).data?.errors[0];
+  const isLimited = reply.waitMs !== undefined || problem?.type === "RATE_LIMITED";
+  if (isLimited) throw new GithubLimit(reply.waitMs ?? reply.pauseMs ?? LIMIT_MS);
   const parsed = Edited.safeParse(reply.body);
-  if (!parsed.success) return { login: undefined };
+  if (reply.status !== 200 || !parsed.success) {
+    const why = problem ? problem.message.slice(0, 200) : `status ${reply.status}`;
+    throw new Error(`who edited a comment cannot be read: ${why}`);
+  }
   const { node } = parsed.data.data;
-  if (!node || node.body !== (comment.body ?? "")) return "changed";
+  // A comment that GraphQL does not show is there all the same: it came in the list.
+  if (!node) return { edits: [], isWhole: false };
+  if (node.body !== (comment.body ?? "")) return "changed";
   const edits = (node.userContentEdits?.nodes ?? []).filter((edit) => edit !== null);
-  const ticks = tickedKeys(comment.body ?? "").join();
   const newestFirst = edits.toSorted((one, other) => other.editedAt.localeCompare(one.editedAt));
   // Edits of the same second are told apart by what they left behind.
-  const last = Math.max(
-    0,
-    newestFirst.findIndex(({ diff }) => diff === comment.body),
+  const last = newestFirst.findIndex(
+    ({ editedAt, diff }) => editedAt === newestFirst[0]?.editedAt && diff === comment.body,
   );
-  let found = newestFirst[last];
-  for (const edit of newestFirst.slice(last + 1)) {
-    if (typeof edit.diff !== "string" || tickedKeys(edit.diff).join() !== ticks) break;
-    found = edit;
+  return { edits: newestFirst.slice(Math.max(0, last)), isWhole: edits.length < MOST_EDITS };
+}
+
+/**
+ * The edit since which the ticks of a comment fit. Undefined if an edit that may have brought them is not shown: people
+ * can take the text of an edit out of the history.
+ */
+function findBringer({ edits, isWhole }: CommentEdits, fits: (keys: readonly string[]) => boolean): Edit | undefined {
+  for (const [index, edit] of edits.entries()) {
+    const before = edits[index + 1];
+    // Nothing is ticked in the comment as it was sent.
+    if (!before) return isWhole ? edit : undefined;
+    if (typeof before.diff !== "string") return undefined;
+    if (!fits(tickedKeys(before.diff))) return edit;
   }
-  return { login: found?.editor?.kind === "User" ? found.editor.login : undefined };
+  return undefined;
+}
+
+function personOf(edit: Edit | undefined): string | undefined {
+  return edit?.editor?.kind === "User" ? edit.editor.login : undefined;
 }

@@ -3,12 +3,14 @@ import { z } from "zod";
 import type { HookBatch, InboundHook } from "../../core/channel/channel.ts";
 import type { GithubSettings } from "../../core/channel/channel-settings.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { Comment, findTicks, readComment, tickReply } from "./comment.ts";
+import { Comment, hasTicks, readComment, tickReply } from "./comment.ts";
+import { tickedKeys } from "./issue-comment.ts";
 
 /** An `issue_comment` event, as far as it is read here. */
 const CommentEvent = z.object({
   action: z.string(),
   comment: Comment,
+  changes: z.object({ body: z.object({ from: z.string() }).optional() }).optional(),
   repository: z.object({ full_name: z.string() }),
   sender: z.object({ login: z.string(), type: z.string() }),
 });
@@ -36,14 +38,23 @@ export function readHook(
   const parsed = CommentEvent.safeParse(raw);
   // GitHub is asked for the author of the label and their rights: the event only says when to look.
   if (!parsed.success) return { replies: [], hasLabels: LabelEvent.safeParse(raw).success };
-  const { action, comment, repository, sender } = parsed.data;
+  const { action, comment, changes, repository, sender } = parsed.data;
   const repo = repos.find((each) => each.toLowerCase() === repository.full_name.toLowerCase());
   if (repo === undefined || (action !== "created" && action !== "edited")) return { replies: [] };
-  const keys = findTicks(comment);
-  if (!keys) return { replies: [readComment(repo, comment)].filter((reply) => reply !== undefined) };
-  if (action !== "edited" || sender.type !== "User") return { replies: [] };
+  if (!hasTicks(comment)) {
+    // Whoever can write can edit the comment of another: the author did not say that.
+    const reply = sender.login === comment.user?.login ? readComment(repo, comment) : undefined;
+    return { replies: reply ? [reply] : [] };
+  }
+  const before = changes?.body?.from;
+  if (action !== "edited" || before === undefined || sender.type !== "User") return { replies: [] };
+  // Ticks that were there before are somebody else's, and so may be those that stay when one is taken away: looking at
+  // the edits of the comment tells whose.
+  const known = tickedKeys(before);
+  const keys = tickedKeys(comment.body ?? "").filter((key) => !known.includes(key));
+  if (keys.length === 0) return { replies: [] };
   takenTicks.add(`${comment.id} ${comment.updated_at}`);
-  return { replies: [tickReply(repo, comment, keys, sender.login)] };
+  return { replies: [tickReply(repo, comment, { keys, login: sender.login, at: comment.updated_at })] };
 }
 
 /** Says whether GitHub signed these bytes with the secret. */

@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { InboundBatch, OutsideRef, Reply } from "../../core/channel/channel.ts";
 import type { GithubSettings } from "../../core/channel/channel-settings.ts";
 import type { GithubCall, GithubReply } from "./api.ts";
-import { CommentFeed } from "./comment-feed.ts";
-import { Comment, findTicks, parseRef, reactionReply, readComment, tickReply } from "./comment.ts";
-import { findEditor } from "./editor.ts";
+import { CommentFeed, type FeedResult } from "./comment-feed.ts";
+import { Comment, hasTicks, parseRef, reactionReply, readComment, tickReply, ticksOf } from "./comment.ts";
+import { GithubLimit, findEditor, findTickAct } from "./editor.ts";
 import { offersPair } from "./issue-comment.ts";
 
 /** Without a place to go on from, comments of this time are read: nobody answers older questions. */
@@ -44,39 +44,74 @@ export async function* listen(deps: ListenDeps, place: ListenPlace): AsyncIterab
   const reactions = new ReactionWatch(deps);
   let said: string | undefined;
   while (!signal.aborted) {
-    let waitMs = settings.pollMs;
-    let hasRead = false;
-    const replies: Reply[] = [];
-    for (const feed of feeds) {
-      const result = await feed.poll(signal);
-      waitMs = Math.max(waitMs, result.waitMs);
-      hasRead ||= result.isRead;
-      for (const comment of result.comments) replies.push(...(await repliesOf(deps, feed.repo, comment, signal)));
-    }
-    const reacted = await reactions.look(await place.listOpen(), signal);
-    waitMs = Math.max(waitMs, reacted.waitMs);
-    replies.push(...reacted.replies);
+    const looks: RepositoryLook[] = [];
+    for (const feed of feeds) looks.push(await lookAt(deps, feed, signal));
+    const failures = looks.flatMap(({ failure }) => failure ?? []);
+    const [failure] = failures;
+    if (failure && failures.length === feeds.length) throw failure.error;
+    // A repository that cannot be read does not keep the others from being read.
+    const trouble = failure && failures.map(sayFailure).join("; ");
+    const open = (await place.listOpen()).filter((outside) =>
+      failures.every(({ repo }) => repo !== parseRef(outside).repo),
+    );
+    const reacted = await reactions.look(open, signal);
+    const replies = [...looks, reacted].flatMap((look) => look.replies);
     const cursor = JSON.stringify(Object.fromEntries(feeds.map(({ repo, since }) => [repo, since])));
-    // The first batch is there even if it is empty: comments can be read.
-    if (replies.length > 0 || (hasRead && cursor !== said)) {
-      yield { cursor, replies, pairings: [] };
-      said = cursor;
+    // The first batch is there even if it is empty: comments can be read. One with trouble says so each time.
+    const state = `${cursor} ${trouble}`;
+    const isNews = trouble !== undefined || (looks.some(({ isRead }) => isRead) && state !== said);
+    if (replies.length > 0 || isNews) {
+      yield { cursor, replies, pairings: [], trouble };
+      said = state;
     }
+    const waitMs = Math.max(settings.pollMs, reacted.waitMs, ...looks.map((look) => look.waitMs));
     await setTimeout(Math.min(waitMs, LONGEST_WAIT_MS), undefined, { signal }).catch(() => undefined); // aborted
   }
 }
 
-async function repliesOf(deps: ListenDeps, repo: string, comment: Comment, signal: AbortSignal): Promise<Reply[]> {
-  const keys = findTicks(comment);
-  if (!keys) {
-    const reply = readComment(repo, comment);
-    return reply ? [reply] : [];
+interface RepositoryLook extends Pick<FeedResult, "waitMs" | "isRead"> {
+  replies: Reply[];
+  failure?: { repo: string; error: Error };
+}
+
+function sayFailure({ repo, error: { message } }: NonNullable<RepositoryLook["failure"]>) {
+  return message.includes(repo) ? message : `${repo}: ${message}`;
+}
+
+/** Reads what is new in a repository. Nothing of it is passed over: after a failure or a limit all of it comes again. */
+async function lookAt(deps: ListenDeps, feed: CommentFeed, signal: AbortSignal): Promise<RepositoryLook> {
+  const nothing = { replies: [], waitMs: 0, isRead: false };
+  try {
+    const result = await feed.poll(signal);
+    const replies: Reply[] = [];
+    const ticked: Comment[] = [];
+    for (const comment of result.comments) {
+      const found = await readReplies(deps, feed.repo, comment, signal);
+      replies.push(...found);
+      if (found.some((reply) => ticksOf(reply) !== undefined)) ticked.push(comment);
+    }
+    if (result.isRead) feed.accept(result);
+    for (const { id, updated_at: at } of ticked) deps.takenTicks.add(`${id} ${at}`);
+    return { ...result, replies };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    if (error instanceof GithubLimit) return { ...nothing, waitMs: error.waitMs };
+    return { ...nothing, failure: { repo: feed.repo, error } };
   }
+}
+
+async function readReplies(deps: ListenDeps, repo: string, comment: Comment, signal: AbortSignal): Promise<Reply[]> {
+  if (hasTicks(comment)) {
+    const act = await findTickAct(deps.call, comment, signal);
+    // The next look brings the comment as it is by now.
+    return act === "changed" ? [] : [tickReply(repo, comment, act)];
+  }
+  const reply = readComment(repo, comment);
+  if (!reply?.isEdited) return reply ? [reply] : [];
+  // Whoever can write can edit the comment of another, who did not say that.
   const editor = await findEditor(deps.call, comment, signal);
-  // The next look brings the comment as it is by now.
   if (editor === "changed") return [];
-  deps.takenTicks.add(`${comment.id} ${comment.updated_at}`);
-  return [tickReply(repo, comment, keys, editor.login)];
+  return [editor.login === reply.from ? reply : { ...reply, from: undefined }];
 }
 
 /**

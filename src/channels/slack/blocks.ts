@@ -158,7 +158,7 @@ function moreMenu(message: QuestionMessage, choices: readonly Choice[]) {
 
 function choiceButton(message: QuestionMessage, choice: Choice) {
   const { key, label, value } = choice;
-  const isRecommended = message.items[0]?.options.find((option) => option.value === value)?.recommended;
+  const isRecommended = message.items[0]?.options.find((option) => option.value === value)?.recommended === true;
   const isDenial = message.kind === "approval" && message.denials.has(value);
   const style = isDenial ? { style: "danger" } : isRecommended ? { style: "primary" } : {};
   return {
@@ -166,9 +166,16 @@ function choiceButton(message: QuestionMessage, choice: Choice) {
     action_id: `choose:${key}`,
     value: key,
     text: plain(`${key}) ${label}`),
+    accessibility_label: plain(sayChoice(message, choice, isRecommended)).text,
     ...style,
     ...confirmOf(message, `${key}) ${label}`),
   };
+}
+
+/** A button as a screen reader says it; its colour says nothing there. */
+function sayChoice({ language }: QuestionMessage, { key, label }: Choice, isRecommended: boolean) {
+  const recommended = isRecommended ? ` ${tellIn(language, "recommended")}` : "";
+  return `${tellIn(language, "chat.answer", { key })}${recommended}: ${label}`;
 }
 
 /** A list for more options than buttons would be readable for. A question has at most as many as it may have. */

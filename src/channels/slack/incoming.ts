@@ -43,6 +43,9 @@ const Command = z.looseObject({
   trigger_id: z.string().max(255),
 });
 
+/** A person's own words, besides those of the usual kind: also sent to the channel, or with a file. */
+const SAID_ALSO = z.enum(["thread_broadcast", "file_share"]);
+
 const Said = z.looseObject({
   type: z.literal("event_callback"),
   event: z.looseObject({
@@ -53,8 +56,7 @@ const Said = z.looseObject({
     ts: Stamp,
     thread_ts: Stamp,
     bot_id: z.undefined().optional(),
-    subtype: z.undefined().optional(),
-    files: z.array(z.looseObject({ name: z.string().nullish() })).optional(),
+    subtype: SAID_ALSO.optional(),
   }),
 });
 
@@ -139,10 +141,9 @@ export function explainUnread({ type, body }: { type: string; body: unknown }): 
 function readSaid(body: unknown): Reply[] {
   const parsed = Said.safeParse(body);
   if (!parsed.success) return [];
-  const { channel, user, text, ts, thread_ts: thread, files = [] } = parsed.data.event;
-  const attached = files.flatMap(({ name }) => name ?? []);
+  const { channel, user, text, ts, thread_ts: thread } = parsed.data.event;
   const reply = { key: `message:${channel}:${ts}`, from: user, outside: `${channel}:${thread}` };
-  return [{ ...reply, text: unescapeText(text), attached, respondTo: placeOf({ channel, user, thread }) }];
+  return [{ ...reply, text: unescapeText(text), respondTo: placeOf({ channel, user, thread }) }];
 }
 
 function placeOf(place: ResponsePlace): string {

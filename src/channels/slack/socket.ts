@@ -99,8 +99,9 @@ class EnvelopeQueue {
 
   /** Takes note of a connection that cannot be made; while another is there nothing is missed. */
   tellFailure(error: unknown): void {
-    const { code, status } = readFailure(error);
-    const why = code || (status === 0 ? "Slack cannot be reached" : `status ${status}`);
+    const { code, status, retryAfterS } = readFailure(error);
+    const unnamed = status === 0 ? "Slack cannot be reached" : `status ${status}`;
+    const why = retryAfterS === undefined ? code || unnamed : "Slack limits the rate";
     if (this.#open === 0) this.#tell({ type: DISCONNECTED, body: why });
   }
 

@@ -72,6 +72,7 @@ const en = {
   "chat.choose": "Choose an answer",
   "chat.write": "Write an answer",
   "chat.form": "Answer",
+  "chat.answer": "Answer {key}",
   "chat.send": "Send",
   "chat.cancel": "Cancel",
   "chat.words": "Your answer",
@@ -126,7 +127,8 @@ const en = {
   unknown: "No question {id} was sent to you here.",
   "form.late": "The form could not be opened in time. Press the button again, or reply in the thread.",
   which: "{n} questions wait here. Say which one you answer: {commands}",
-  anonymous: "GitHub does not say who did this, so it does not count. Reply with a comment instead.",
+  anonymous:
+    "GitHub does not say who did this, or somebody else edited it, so it does not count. Write a new comment instead.",
   "stranger.rights":
     "Thank you. Only people with write access here, or on askd's list of people, can answer this question.",
 };
@@ -203,6 +205,7 @@ const de: Readonly<Record<MessageWord, string>> = {
   "chat.choose": "Antwort wählen",
   "chat.write": "Antwort schreiben",
   "chat.form": "Antwort",
+  "chat.answer": "Antwort {key}",
   "chat.send": "Senden",
   "chat.cancel": "Abbrechen",
   "chat.words": "Ihre Antwort",
@@ -259,7 +262,8 @@ const de: Readonly<Record<MessageWord, string>> = {
   unknown: "Eine Frage {id} wurde Ihnen hier nicht gestellt.",
   "form.late": "Das Formular ging nicht rechtzeitig auf. Drücken Sie noch einmal, oder antworten Sie im Thread.",
   which: "Hier warten {n} Fragen. Sagen Sie, welche Sie beantworten: {commands}",
-  anonymous: "GitHub sagt nicht, von wem das kam; deshalb zählt es nicht. Antworten Sie mit einem Kommentar.",
+  anonymous:
+    "GitHub sagt nicht, von wem das kam, oder jemand anderes hat es geändert; deshalb zählt es nicht. Schreiben Sie einen neuen Kommentar.",
   "stranger.rights":
     "Danke. Nur wer hier Schreibrechte hat oder in askd eingetragen ist, kann diese Frage beantworten.",
 };
