@@ -20,17 +20,19 @@ const KEPT_MS = 7 * UNIT_MS.d;
 /** GitHub takes 65,536 characters: the rest is for the context, the list of changed files and an answer. */
 const MOST_CHARS = 24_000;
 
-/** Asks, or finds what became of the question. Returns it in the words of the server's own API. */
+/** Asks, or finds what became of the question. Returns it in the words of the server's own API; a look may find none. */
 export async function askInIssue(env, nowMs = Date.now()) {
   const key = readKey(env);
   const event = readEvent(env);
   requireOwn(event, env);
   const desk = { github: new GitHub(env), repo: env.GITHUB_REPOSITORY, key, env, event, nowMs };
   const issue = Number((env.INPUT_ISSUE ?? "").trim() || (event.issue?.number ?? event.pull_request?.number));
-  if (!Number.isInteger(issue) && (env.INPUT_QUESTION ?? "").trim() === "") return sweep(desk);
+  const isLook = (env.INPUT_QUESTION ?? "").trim() === "";
+  if (!Number.isInteger(issue) && isLook) return sweep(desk);
   if (!Number.isInteger(issue)) throw new Error("This event belongs to no issue; name one in the input issue");
-  const wanted = wantedState(env, issue, nowMs);
+  const wanted = isLook ? lookedForState(env, issue) : wantedState(env, issue, nowMs);
   const found = await findComment(desk, wanted);
+  if (!found.comment && isLook) return { url: addressOf(env, issue) };
   if (!found.comment) return { question: viewOf(await post(desk, wanted, found.newest)), url: addressOf(env, issue) };
   const state = await settle(desk, found);
   if (state.isTakenElsewhere) await tellLate(desk, { comment: found.comment, state });
@@ -86,6 +88,12 @@ function requireOwn({ pull_request: pull, repository }, { GITHUB_REPOSITORY: rep
   }
 }
 
+/** The question that a step without one looks for: a program may have asked it, in its own words. */
+function lookedForState({ INPUT_KEY: name = "", GITHUB_REPOSITORY: repo }, issue) {
+  if (name.trim() === "") throw new Error("Set the input question to ask, or key to look for a question of this issue");
+  return { key: keyOf(issue, name.trim()), repo, issue };
+}
+
 function wantedState(env, issue, nowMs) {
   const { body } = readInputs({ GITHUB_RUN_ID: "issue", ...env });
   const [item] = body.items;
@@ -100,7 +108,7 @@ function wantedState(env, issue, nowMs) {
   const name = (env.INPUT_KEY ?? "").trim() || item.text;
   return {
     id: `q-${randomBytes(5).toString("hex")}`,
-    key: createHash("sha256").update(`${issue}\n${name}`).digest("hex").slice(0, 32),
+    key: keyOf(issue, name),
     repo: env.GITHUB_REPOSITORY,
     issue,
     text: item.text,
@@ -113,6 +121,10 @@ function wantedState(env, issue, nowMs) {
     dueAt: timeoutMs === undefined ? undefined : new Date(nowMs + timeoutMs).toISOString(),
     status: "pending",
   };
+}
+
+function keyOf(issue, name) {
+  return createHash("sha256").update(`${issue}\n${name}`).digest("hex").slice(0, 32);
 }
 
 function effectsOf({ add_label: label, comment, assign_to: assign } = {}) {

@@ -88,6 +88,18 @@ test("a state that somebody changed is refused, and so is one that a person copi
   expect(await step()).toMatchObject({ exit: 1, log: expect.stringContaining("Somebody changed the state") });
 });
 
+test("a step without a question looks for the one of its key, and never asks", async () => {
+  const look = (key: string) => step({ key });
+  expect(await look("approach")).toMatchObject({ exit: 0, outputs: { state: "none", answer: "", "question-id": "" } });
+  expect(await look("")).toMatchObject({ exit: 1, log: expect.stringContaining("or key to look for a question") });
+  expect(service.comments).toEqual([]);
+  await step({ ...QUESTION, key: "approach" });
+  expect((await look("approach")).outputs).toMatchObject({ state: "pending" });
+  expect((await look("other")).outputs).toMatchObject({ state: "none" });
+  service.add("B", "mika");
+  expect((await look("approach")).outputs).toMatchObject({ state: "answered", answer: "early", "answered-by": "@mika" });
+});
+
 test.each([
   [
     "a fork's pull request",

@@ -15,7 +15,7 @@ export const QUESTION = {
   question: "Which approach?",
   options: "check:Add null check (recommended)\nearly:Initialize early",
 };
-const KEY = "a secret of the repository";
+export const KEY = "a secret of the repository";
 
 /** An event as GitHub publishes it: somebody commented on issue 123. */
 export const COMMENTED = commentedEvent();
