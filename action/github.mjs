@@ -10,11 +10,17 @@ const MOST_PAGES = 500;
 
 export class GitHub {
   #url;
+  #graphqlUrl;
   #token;
 
-  constructor({ GITHUB_API_URL: url = "https://api.github.com", GITHUB_TOKEN: token = "" }) {
+  constructor({
+    GITHUB_API_URL: url = "https://api.github.com",
+    GITHUB_GRAPHQL_URL: graphqlUrl,
+    GITHUB_TOKEN: token = "",
+  }) {
     if (token === "") throw new Error("Set GITHUB_TOKEN: ${{ github.token }} in env: of this step");
     this.#url = url.replace(/\/+$/, "");
+    this.#graphqlUrl = graphqlUrl || `${this.#url}/graphql`;
     this.#token = token;
   }
 
@@ -40,15 +46,16 @@ export class GitHub {
     }
   }
 
-  /** The data of a GraphQL query. */
+  /** The data of a GraphQL query; empty if GitHub has none. */
   async query(query, variables) {
     const { body } = await this.send("POST", "/graphql", { body: { query, variables } });
-    return body.data;
+    return body?.data ?? {};
   }
 
   async #try(method, path, body) {
     try {
-      const response = await fetch(`${this.#url}${path}`, {
+      const address = path === "/graphql" ? this.#graphqlUrl : `${this.#url}${path}`;
+      const response = await fetch(address, {
         method,
         headers: {
           accept: "application/vnd.github+json",
