@@ -19,7 +19,10 @@ const Step = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
 });
 const Workflow = z.looseObject({
-  jobs: z.record(z.string(), z.strictObject({ if: z.string().optional(), "runs-on": z.string(), steps: z.array(Step) })),
+  jobs: z.record(
+    z.string(),
+    z.strictObject({ if: z.string().optional(), "runs-on": z.string(), steps: z.array(Step) }),
+  ),
 });
 
 /** The examples of the page that ask in an issue: a question of the workflow, and one of an agent. */
@@ -99,7 +102,8 @@ async function play(text: string, { name, event }: Happened) {
         const { exit, log, outputs } = await runStep(service, filled(step.with), { event, env });
         expect({ exit, log: exit === 0 ? "" : log }).toEqual({ exit: 0, log: "" });
         known[step.id ?? ""] = { outputs };
-      } else if (step.run !== undefined) known[step.id ?? ""] = { outputs: run(step.run, { ...env, PATH: path }, tree) };
+      } else if (step.run !== undefined)
+        known[step.id ?? ""] = { outputs: run(step.run, { ...env, PATH: path }, tree) };
     }
   }
   const ran = existsSync(trace) ? readFileSync(trace, "utf8").trim().split("\n") : [];

@@ -97,7 +97,11 @@ test("a step without a question looks for the one of its key, and never asks", a
   expect((await look("approach")).outputs).toMatchObject({ state: "pending" });
   expect((await look("other")).outputs).toMatchObject({ state: "none" });
   service.add("B", "mika");
-  expect((await look("approach")).outputs).toMatchObject({ state: "answered", answer: "early", "answered-by": "@mika" });
+  expect((await look("approach")).outputs).toMatchObject({
+    state: "answered",
+    answer: "early",
+    "answered-by": "@mika",
+  });
 });
 
 test.each([
