@@ -76,7 +76,7 @@ async function findOpen(desk, { issue, reply }) {
   for await (const comment of desk.github.each(`/repos/${desk.repo}/issues/${issue}/comments?per_page=100`)) {
     if (comment.id > reply.id) break;
     const state = await readOwn(desk, comment);
-    if (state !== "forged" && state?.issue === issue && !known.has(state.key)) known.set(state.key, state);
+    if (state?.repo === desk.repo && state.issue === issue && !known.has(state.key)) known.set(state.key, state);
   }
   return [...known.values()].filter((state) => isOpenAt(state, reply)).map(({ id }) => id);
 }

@@ -31,7 +31,9 @@ export class GitHub {
       if (expected.includes(status) && waitMs === undefined) return { status, body: said, next };
       const isPassing = status === 0 || status >= 500 || waitMs !== undefined;
       if (!isPassing || tries === MOST_TRIES)
-        throw new Error(`GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}`);
+        throw Object.assign(new Error(`GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}`), {
+          status,
+        });
       await pause(Math.min(waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS));
     }
   }
@@ -64,7 +66,7 @@ export class GitHub {
           authorization: `Bearer ${this.#token}`,
           ...(body && { "content-type": "application/json" }),
         },
-        redirect: "error",
+        redirect: "manual", // the token is for this address only
         signal: AbortSignal.timeout(LIMIT_MS),
         ...(body && { body: JSON.stringify(body) }),
       });
