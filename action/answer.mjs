@@ -1,5 +1,6 @@
 // The answer to a question: a ticked box, or a comment after it, by somebody who may write to the repository.
 import { cut } from "./comment.mjs";
+import { findEdit } from "./edit.mjs";
 import { noteOnce, readOwn } from "./own.mjs";
 import { readAnswer, readTicks } from "./reply.mjs";
 import { escaped, writeNotice } from "./runner.mjs";
@@ -10,17 +11,10 @@ const MOST_ANSWER_BYTES = 16_000;
 /** What a note shows of an answer. */
 const SAID_CHARS = 500;
 const WRITING = new Set(["write", "admin"]);
-const EDITS = `query($id: ID!) {
-  node(id: $id) {
-    ... on IssueComment {
-      body
-      userContentEdits(first: 20) { nodes { editedAt diff editor { login kind: __typename } } }
-    }
-  }
-}`;
 
 const SEVERAL = "Several boxes are ticked; tick one, or reply with its letter.";
 const NO_EDITOR = "GitHub does not say who ticked a box there. Please reply with its letter.";
+const NO_AUTHOR = "GitHub does not say who edited your comment. Please write a new one.";
 const NO_ACCESS = "Thank you. Only people with write access to this repository can answer.";
 const TOO_LONG = "Your answer is too long for the comment. Please write it in fewer words.";
 
@@ -42,19 +36,29 @@ export async function findAnswer(desk, { comment, state }) {
     if (!isAfter || user?.type !== "User" || reply.performed_via_github_app) continue;
     const answer = readAnswer(body ?? "", state);
     if (!answer) continue;
+    const author = await findAuthor(desk, { state, reply });
+    if (author === "changed") return undefined; // the next look brings the comment as it is by now
     const { isNamed, ...said } = answer;
-    const refusal = await findRefusal(desk, { state, reply, said, isNamed });
-    if (!refusal) return { ...said, by: `@${user.login}`, at: reply.created_at, reply: id };
-    if (!refused.has(refusal.name)) refused.set(refusal.name, `@${user.login} ${refusal.why}`);
+    const refusal = await findRefusal(desk, { state, reply, author, said, isNamed });
+    if (!refusal) return { ...said, by: `@${author.login}`, at: author.at, reply: id };
+    if (!refused.has(refusal.name)) refused.set(refusal.name, `@${author.login ?? user.login} ${refusal.why}`);
   }
   for (const [name, text] of refused) if (text !== undefined) await refuse(desk, { name, text, comment, state });
   return undefined;
 }
 
+/** Who gave the answer in a comment: its author, or the person who edited the answer into it. */
+async function findAuthor(desk, { state, reply }) {
+  const { user, created_at: createdAt, updated_at: updatedAt } = reply;
+  if (updatedAt === createdAt) return { login: user.login, at: createdAt };
+  return findEdit(desk, reply, (text) => JSON.stringify(readAnswer(text, state)));
+}
+
 /** Why an answer does not count; undefined if it does. */
-async function findRefusal(desk, { state, reply, said, isNamed }) {
+async function findRefusal(desk, { state, reply, author, said, isNamed }) {
   const name = (what) => `note=${state.id}/${what}`;
-  if (!(await mayWrite(desk, reply.user.login))) return { name: name("people"), why: NO_ACCESS };
+  if (author.login === undefined) return { name: name("author"), why: NO_AUTHOR };
+  if (!(await mayWrite(desk, author.login))) return { name: name("people"), why: NO_ACCESS };
   if (isTooLong(said)) return { name: name(reply.id), why: TOO_LONG };
   const open = isNamed ? [] : await findOpen(desk, { issue: state.issue, reply });
   const ids = [...new Set([state.id, ...open])].toSorted((one, other) => one.localeCompare(other));
@@ -72,7 +76,7 @@ async function findOpen(desk, { issue, reply }) {
   for await (const comment of desk.github.each(`/repos/${desk.repo}/issues/${issue}/comments?per_page=100`)) {
     if (comment.id > reply.id) break;
     const state = await readOwn(desk, comment);
-    if (state !== "forged" && state?.issue === issue && !known.has(state.key)) known.set(state.key, state);
+    if (state?.repo === desk.repo && state.issue === issue && !known.has(state.key)) known.set(state.key, state);
   }
   return [...known.values()].filter((state) => isOpenAt(state, reply)).map(({ id }) => id);
 }
@@ -102,32 +106,17 @@ async function findTick(desk, { comment, state, refused }) {
   const refuse = (name, text) => void refused.set(`note=${state.id}/${name}`, text);
   if (ticks.length > 1) refuse("ticks", SEVERAL);
   if (ticks.length !== 1) return undefined;
-  const { node } = await desk.github.query(EDITS, { id: comment.node_id });
-  if (!node || node.body !== comment.body) return undefined; // the next look brings the comment as it is by now
-  const edit = findTickEdit(node, state);
-  const login = edit?.editor?.kind === "User" ? edit.editor.login : undefined;
+  const edit = await findEdit(desk, comment, (text) =>
+    readTicks(text, state)
+      .map(({ key }) => key)
+      .join(),
+  );
+  if (edit === "changed") return undefined; // the next look brings the comment as it is by now
+  const { login, at } = edit;
   if (login === undefined) return refuse("editor", NO_EDITOR);
   if (!(await mayWrite(desk, login))) return refuse("people", `@${login} ${NO_ACCESS}`);
   const [{ value }] = ticks;
-  return { answer: value, values: [value], by: `@${login}`, at: edit.editedAt };
-}
-
-/** The one of the last edits that brought the ticks as they are: others changed something else afterwards. */
-function findTickEdit({ body, userContentEdits }, state) {
-  const keysIn = (text) =>
-    readTicks(text, state)
-      .map(({ key }) => key)
-      .join();
-  const edits = (userContentEdits?.nodes ?? []).filter(Boolean);
-  const newestFirst = edits.toSorted((one, other) => other.editedAt.localeCompare(one.editedAt));
-  // Edits of the same second are told apart by what they left behind.
-  const last = Math.max(
-    0,
-    newestFirst.findIndex(({ diff }) => diff === body),
-  );
-  const before = newestFirst.slice(last + 1);
-  const other = before.findIndex(({ diff }) => typeof diff !== "string" || keysIn(diff) !== keysIn(body));
-  return newestFirst[last + (other < 0 ? before.length : other)];
+  return { answer: value, values: [value], by: `@${login}`, at };
 }
 
 /** Tells the author of the event's comment that it comes after the answer, once per question. */

@@ -25,14 +25,14 @@ async function ask(env) {
   return conclude(question);
 }
 
-/** Asks in the issue of the event, with no server; a look at all questions may find none. */
+/** Asks or looks in the issue of the event, with no server; a look may find no question. */
 async function askHere(env) {
   const { askInIssue } = await import("./issue.mjs");
   const { question, url, resume } = await askInIssue(env);
   if (!question) {
     const none = { answer: "", choice: "", "answered-by": "", state: "none", "question-id": "", url };
     tellOutputs(env, { ...none, session: "", message: "" });
-    writeNotice("No question waits in this repository.");
+    writeNotice(url === "" ? "No question waits in this repository." : "This question was not asked here.");
     return 0;
   }
   tellOutputs(env, {

@@ -10,11 +10,17 @@ const MOST_PAGES = 500;
 
 export class GitHub {
   #url;
+  #graphqlUrl;
   #token;
 
-  constructor({ GITHUB_API_URL: url = "https://api.github.com", GITHUB_TOKEN: token = "" }) {
+  constructor({
+    GITHUB_API_URL: url = "https://api.github.com",
+    GITHUB_GRAPHQL_URL: graphqlUrl,
+    GITHUB_TOKEN: token = "",
+  }) {
     if (token === "") throw new Error("Set GITHUB_TOKEN: ${{ github.token }} in env: of this step");
     this.#url = url.replace(/\/+$/, "");
+    this.#graphqlUrl = graphqlUrl || `${this.#url}/graphql`;
     this.#token = token;
   }
 
@@ -25,7 +31,9 @@ export class GitHub {
       if (expected.includes(status) && waitMs === undefined) return { status, body: said, next };
       const isPassing = status === 0 || status >= 500 || waitMs !== undefined;
       if (!isPassing || tries === MOST_TRIES)
-        throw new Error(`GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}`);
+        throw Object.assign(new Error(`GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}`), {
+          status,
+        });
       await pause(Math.min(waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS));
     }
   }
@@ -40,15 +48,16 @@ export class GitHub {
     }
   }
 
-  /** The data of a GraphQL query. */
+  /** The data of a GraphQL query; empty if GitHub has none. */
   async query(query, variables) {
     const { body } = await this.send("POST", "/graphql", { body: { query, variables } });
-    return body.data;
+    return body?.data ?? {};
   }
 
   async #try(method, path, body) {
     try {
-      const response = await fetch(`${this.#url}${path}`, {
+      const address = path === "/graphql" ? this.#graphqlUrl : `${this.#url}${path}`;
+      const response = await fetch(address, {
         method,
         headers: {
           accept: "application/vnd.github+json",
@@ -57,7 +66,7 @@ export class GitHub {
           authorization: `Bearer ${this.#token}`,
           ...(body && { "content-type": "application/json" }),
         },
-        redirect: "error",
+        redirect: "manual", // the token is for this address only
         signal: AbortSignal.timeout(LIMIT_MS),
         ...(body && { body: JSON.stringify(body) }),
       });

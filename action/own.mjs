@@ -23,21 +23,23 @@ export async function readOwn(desk, { user, body }) {
   return account === user.login ? state : undefined;
 }
 
-/** The comment of a question in its issue, and the newest comment there. */
+/** The comment of a question in its issue, and the newest comment there; of comments since a time only. */
 export async function findComment(desk, { issue, key, since }) {
   const { github, repo } = desk;
-  const query = since === undefined ? "" : `&since=${encodeURIComponent(since)}`;
-  let newest = 0;
+  const from = since === undefined ? undefined : new Date(Date.parse(since) - RACE_MS).toISOString();
+  const query = from === undefined ? "" : `&since=${encodeURIComponent(from)}`;
+  let [newest, isForged] = [0, false];
   for await (const comment of github.each(`/repos/${repo}/issues/${issue}/comments?per_page=100${query}`)) {
     newest = Math.max(newest, comment.id);
     const state = await readOwn(desk, comment);
-    if (state === "forged")
+    isForged ||= state === "forged";
+    if (state === "forged" && !desk.isSweep)
       throw new Error(
         `Somebody changed the state of comment ${comment.id}, or ASKD_KEY is another one; delete the comment to ask again`,
       );
     if (state?.key === key && state.issue === issue && state.repo === repo) return { comment, state, newest };
   }
-  return { newest };
+  return { newest, isForged };
 }
 
 /** Posts a comment unless it is there; of several jobs at the same time the first one's stays. */
@@ -46,7 +48,7 @@ export async function postOnce({ github, repo }, { issue, body, find }) {
   if (found) return found;
   const path = `/repos/${repo}/issues/${issue}/comments`;
   const { body: posted } = await github.send("POST", path, { body: { body }, expected: [201] });
-  const first = await find(new Date(Date.parse(posted.created_at) - RACE_MS).toISOString());
+  const first = await find(posted.created_at);
   if (!first || first.comment.id === posted.id) return undefined;
   const own = `/repos/${repo}/issues/comments/${posted.id}`;
   await github.send("DELETE", own, { expected: [204, 404] });

@@ -28,6 +28,21 @@ export async function findRecord({ github, repo, key }, id, name) {
   throw new Error(`refs/${path} was not made by this action with this ASKD_KEY; delete it to go on with ${id}`);
 }
 
+/** The names of all records, by question. */
+export async function listRecords({ github, repo }) {
+  const known = new Map();
+  for await (const { ref } of github.each(`/repos/${repo}/git/matching-refs/askd/`)) {
+    const [, id, name] = /^refs\/askd\/(q-[0-9a-f]+)\/([\w-]+)$/.exec(ref) ?? [];
+    if (id !== undefined) known.set(id, (known.get(id) ?? new Set()).add(name));
+  }
+  return known;
+}
+
+/** Deletes a record, or whatever else is kept of a question under that name. */
+export async function deleteRecord({ github, repo }, id, name) {
+  await github.send("DELETE", `/repos/${repo}/git/refs/${pathOf(id, name)}`, { expected: [204, 404, 422] });
+}
+
 /** A commit needs a tree: that of the commit that the workflow runs for is there already. */
 async function findTree(desk) {
   const { github, repo, env } = desk;

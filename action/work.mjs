@@ -54,11 +54,6 @@ export async function restoreWork({ github, repo, env, key }, state) {
   return { session: "carried", message: `${answerOf(state)}${rest}` };
 }
 
-/** Forgets the work of a question that was closed long ago. */
-export async function forgetWork({ github, repo }, { id }) {
-  await github.send("DELETE", `/repos/${repo}/git/refs/askd/${id}/work`, { expected: [204, 404, 422] });
-}
-
 async function findWork({ github, repo, key }, state) {
   const { blob, digest } = state.work;
   if (!blob) return undefined;

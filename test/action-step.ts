@@ -15,7 +15,7 @@ export const QUESTION = {
   question: "Which approach?",
   options: "check:Add null check (recommended)\nearly:Initialize early",
 };
-const KEY = "a secret of the repository";
+export const KEY = "a secret of the repository";
 
 /** An event as GitHub publishes it: somebody commented on issue 123. */
 export const COMMENTED = commentedEvent();
@@ -42,10 +42,23 @@ export function signedState(state: object): string {
   return `<!-- askd v1 state=${text}.${createHmac("sha256", KEY).update(text).digest("hex")} -->`;
 }
 
+/** The message of a commit with this record, signed with the key of these tests. */
+export function signedRecord(record: object): string {
+  const text = Buffer.from(JSON.stringify(record)).toString("base64url");
+  return `askd v1 ${text}.${createHmac("sha256", KEY).update(`record ${text}`).digest("hex")}`;
+}
+
 /** The state in a comment. */
 export function stateIn(body: string): Record<string, unknown> {
   const [, text = ""] = /state=([\w-]+)\./.exec(body) ?? [];
   return JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Record<string, unknown>;
+}
+
+/** Changes the state in a comment of this action, with its signature. */
+export function changeState(comment: { body: string } | undefined, change: object): void {
+  if (!comment) throw new Error("there is no comment");
+  const state = signedState({ ...stateIn(comment.body), ...change });
+  comment.body = comment.body.replace(/<!-- askd v1 state=[\s\S]*-->$/, state);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "askd-action-issue-"));
