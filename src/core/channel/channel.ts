@@ -71,6 +71,8 @@ export interface Reply {
   name?: string | undefined;
   /** How well this reply proves its sender, where that differs from one reply to the next. */
   strength?: Strength | undefined;
+  /** The subject of a mail, where it is one that automatic replies have. */
+  automaticSubject?: string | undefined;
   /** The names of attached files; the files themselves are not taken. */
   attached?: readonly string[] | undefined;
   /** Where a response goes. */
@@ -136,6 +138,8 @@ export interface Channel {
   acknowledge?(respondTo: string): Promise<ChannelResult>;
   /** Finds the person's own words in a reply that also quotes the message; undefined if it is no answer at all. */
   extract?(reply: Reply, message: QuestionMessage): string | undefined;
+  /** Says whether a program wrote a reply, where only the message that it is about tells. */
+  isAutomatic?(reply: Reply, message: QuestionMessage): boolean;
   /** For a channel in which replies name a place and no message. */
   readonly places?: ReplyPlaces;
   /** Says whether an account that belongs to nobody on the list of people may answer. */

@@ -5,8 +5,9 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import { Hearing } from "./hearing.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
+import { receiveFailure } from "./receive-failure.ts";
 import { receivePairing } from "./receive-pairing.ts";
-import { type ReceiveDeps, receiveFailure, receiveReplies } from "./receive.ts";
+import { type ReceiveDeps, receiveReplies } from "./receive.ts";
 import { listOpenMessages, showAgain } from "./show-again.ts";
 
 const RENEW_MS = 5 * SECOND_MS;

@@ -1,14 +1,6 @@
-import { announceAgain } from "../../core/channel/announce.ts";
-import { findAddress, withBounce } from "../../core/channel/target.ts";
-import type { Channel, MessageFailure, OpenChannel, Reply } from "../../core/channel/channel.ts";
-import {
-  type Delivery,
-  deliverJob,
-  deliveryEntry,
-  parseDelivery,
-  rememberReply,
-  returnDelivery,
-} from "../../core/channel/delivery.ts";
+import { findAddress } from "../../core/channel/target.ts";
+import type { Channel, Reply } from "../../core/channel/channel.ts";
+import { type Delivery, deliverJob, deliveryEntry, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
 import { digestKey } from "../../core/channel/news-message.ts";
 import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
 import { questionMessage, sayHowToReply } from "../../core/channel/message.ts";
@@ -18,8 +10,7 @@ import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
-import { withoutDirectory } from "../../core/people/directory.ts";
-import { type Person, changePerson } from "../../core/people/person.ts";
+import type { Person } from "../../core/people/person.ts";
 import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { findMatch } from "../../core/answer/match.ts";
 import { isDenial } from "../../core/question/approval.ts";
@@ -33,11 +24,9 @@ import { makeVisible } from "../../core/text/visible.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
-import { sayWhy } from "../jobs/job-retry.ts";
 import type { People } from "../people/people.ts";
 import { findByAccount, findDelivery } from "./find-delivery.ts";
 import { readSubject } from "./message-subject.ts";
-import { tellElsewhere } from "./outage.ts";
 import { findAtPlace, sayWhich } from "./reply-place.ts";
 import { findSender } from "./reply-sender.ts";
 import { waitForAttempts } from "./wait-for-attempts.ts";
@@ -98,6 +87,7 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   const [delivery, ...others] = found;
   if (!delivery) return isPlaced ? undefined : tellUnknown(deps, channel, reply);
   if (delivery.handled.includes(reply.key)) return;
+  if (reply.automaticSubject !== undefined && (await isAutomatic(deps, channel, delivery, reply))) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return tellStranger(deps, channel, delivery, reply);
   // Nobody has to answer news; without a question there is nothing that a reply could change.
@@ -126,6 +116,13 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   }));
   if (responds) await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), taken.text);
   else if (reply.expectsResponse) await channel.acknowledge?.(reply.respondTo);
+}
+
+/** Says whether a program wrote the reply, by the message that it is about. */
+async function isAutomatic(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply): Promise<boolean> {
+  const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
+  const about = await readSubject(delivery, deps);
+  return channel.isAutomatic?.(reply, about.message(languageOf(deps, person))) === true;
 }
 
 /** Brings one question of a digest, in a message of its own. */
@@ -233,45 +230,6 @@ async function findResponseAddress(decider: Decider, { person, channel }: Delive
 /** The language of a person, or of those who chose none. */
 export function languageOf({ decider }: ReceiveDeps, person: Person | undefined): Language {
   return person?.language ?? decider.at(SYSTEM).rules.language;
-}
-
-/**
- * Records that a message came back: nobody has it. The address of its recipient is not used any more, and they are told
- * elsewhere: of that, and of the question itself.
- */
-export async function receiveFailure(
-  deps: ReceiveDeps & { openChannel: OpenChannel },
-  channel: Channel,
-  failure: MessageFailure,
-): Promise<void> {
-  const { decider } = deps;
-  const why = sayWhy(failure.why);
-  const returned = await decider.retry(async () => {
-    const found = await findDelivery(deps, channel, { token: failure.token, from: undefined });
-    if (!found || found.state === "failed") return { delivery: undefined };
-    const at = decider.at(SYSTEM);
-    const { events } = await readSubject(found, deps);
-    const person = found.person === undefined ? undefined : await decider.findPerson(found.person);
-    const marked = person && withBounce(person, why, at.now);
-    const marking =
-      marked && marked !== person ? changePerson(person, withoutDirectory(marked, at.rules.directory), at) : {};
-    const committed = await decider.commit({
-      entries: [deliveryEntry(returnDelivery(found, why, at.now)), ...(marking.entries ?? [])],
-      events: [
-        ...events("delivery_failed", { channel: found.channel, person: found.person, why }),
-        ...(marking.events ?? []),
-      ],
-    });
-    return committed.ok ? { delivery: found, person } : undefined;
-  });
-  const { delivery, person } = returned;
-  if (!delivery || !person) return;
-  const { questionId, channel: name } = delivery;
-  const text = tellIn(languageOf(deps, person), "bounced", { why, name: person.id });
-  await tellElsewhere({ channel: name, person: person.id }, text, deps);
-  if (questionId === undefined) return;
-  const people = await decider.readPeople();
-  await decider.changeQuestion(questionId, SYSTEM, ({ question }, at) => announceAgain(question, at, people));
 }
 
 /** A reply is handled in the channel that brought it and in the language of its sender. */
