@@ -35,6 +35,7 @@ const SETTINGS: EmailSettings = {
 /** The mail channel without servers, and mika, who has mail first and a board second. */
 export class MemoryMailbox {
   readonly sent: OutgoingMail[] = [];
+  readonly failures: unknown[] = [];
   readonly board = new Board("telegram");
   readonly scene: Scene;
   readonly #settings: EmailSettings;
@@ -67,7 +68,8 @@ export class MemoryMailbox {
     const { store, rules, engine: questions } = this.scene;
     const decider = new Decider({ store, ids, rules, now: () => this.scene.now });
     const people = { pairTelegram: () => Promise.reject(new Error("nobody pairs")) };
-    this.#deps = { store, decider, questions, people, openChannel };
+    const onFailure = (_channel: string, error: unknown) => void this.failures.push(error);
+    this.#deps = { store, decider, questions, people, openChannel, onFailure };
   }
 
   /** Asks a question and sends its mail. */

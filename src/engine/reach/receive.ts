@@ -29,6 +29,7 @@ import { findByAccount, findDelivery } from "./find-delivery.ts";
 import { readSubject } from "./message-subject.ts";
 import { findAtPlace, sayWhich } from "./reply-place.ts";
 import { findSender } from "./reply-sender.ts";
+import { isPassing, takeEach } from "./take-each.ts";
 import { waitForAttempts } from "./wait-for-attempts.ts";
 
 /** How many replies to one message are responded to; whoever needs more is not a person. */
@@ -51,6 +52,11 @@ export interface ReceiveDeps {
   people: Pick<People, "pairTelegram">;
 }
 
+/** Reports a channel that cannot be listened to, which is tried again, and what one brought that cannot be taken. */
+export interface ReportsFailures {
+  onFailure: (channel: string, error: unknown) => void;
+}
+
 /** The effect of a reply, and the words for its sender. */
 interface Taken {
   text: string;
@@ -63,13 +69,21 @@ interface Taken {
  * Applies replies that a channel brought together. A person may reply before the commit that records which message is
  * which: a reply to a message that is not known, or at a place, waits for the attempts that are under way.
  */
-export async function receiveReplies(deps: ReceiveDeps, channel: Channel, replies: readonly Reply[]): Promise<void> {
+export async function receiveReplies(
+  deps: ReceiveDeps & ReportsFailures,
+  channel: Channel,
+  replies: readonly Reply[],
+): Promise<void> {
   for (const reply of replies) {
     if (!(await isToBeRecorded(deps, channel, reply))) continue;
     await waitForAttempts(deps, channel);
     break;
   }
-  for (const reply of replies) await receiveReply(deps, channel, reply);
+  await takeEach(
+    replies,
+    (reply) => receiveReply(deps, channel, reply),
+    (error) => deps.onFailure(channel.name, error),
+  );
 }
 
 async function isToBeRecorded(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<boolean> {
@@ -242,11 +256,12 @@ async function takeReply(
   by: Actor,
 ): Promise<Taken | undefined> {
   const { questionId: id } = delivery;
-  const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
   const { language } = deps;
-  const said = questionMessage(read, delivery.token, deps.decider.at(by).rules, language);
+  let read: QuestionSnapshot | undefined;
   try {
+    read = await deps.decider.rows.read(id);
+    const said = questionMessage(read, delivery.token, deps.decider.at(by).rules, language);
     const text = deps.channel.extract ? deps.channel.extract(reply, said) : reply.text;
     if (text === undefined) return undefined;
     // In a mail a token only says which message it answers.
@@ -271,7 +286,7 @@ async function takeReply(
         );
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || isPassing(error)) throw error;
     return await explain(error, read, deps);
   }
 }
@@ -307,9 +322,13 @@ function sayTaken({ question }: QuestionSnapshot, language: Language): Taken {
 }
 
 /** Tells the truth about a refused reply, and how to answer if that is still possible here. */
-async function explain(refusal: Refusal, read: QuestionSnapshot, { decider, language }: ReplyDeps): Promise<Taken> {
+async function explain(
+  refusal: Refusal,
+  read: QuestionSnapshot | undefined,
+  { decider, language }: ReplyDeps,
+): Promise<Taken> {
   const { rules } = decider.at(SYSTEM);
-  const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
+  const how = read && HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
   const elsewhere = refusal.code === "needs_person" ? refusal.hint : undefined;
   // A reply needs a confirmation only where its message does not show enough, and that is said in the reader's language.
   const what = refusal.code === "needs_confirmation" ? refusal.message : await sayInLanguage(refusal, language);

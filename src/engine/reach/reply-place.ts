@@ -30,17 +30,17 @@ export async function findAtPlace(
   const newest = deliveries.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
   const { question: name } = reply;
   if (name !== undefined) return newest.filter((delivery) => isNamedBy(idOf(delivery), name));
-  const read = async (delivery: Delivery) => delivery.questionId && (await decider.rows.read(delivery.questionId));
-  const waiting: Delivery[] = [];
-  for (const delivery of newest) {
-    const about = await read(delivery);
-    if (about && isPending(about.question)) waiting.push(delivery);
-  }
+  const reads = await decider.rows.readMany(newest.flatMap(({ questionId }) => questionId ?? []));
+  const read = (delivery: Delivery) => reads.find(({ question }) => question.id === delivery.questionId);
+  const waiting = newest.filter((delivery) => {
+    const about = read(delivery);
+    return about && isPending(about.question);
+  });
   const [last] = newest;
   // Comments are read again after a restart, and an edit says nothing new.
   const isNew = reply.isEdited !== true && !newest.some(({ handled }) => handled.includes(reply.key));
   if (waiting.length > 0 || !last || !isNew) return waiting;
-  const about = await read(last);
+  const about = read(last);
   return about && namesOption(about.content, reply.text) ? [last] : [];
 }
 
