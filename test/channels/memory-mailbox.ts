@@ -7,6 +7,7 @@ import type { EmailSettings } from "../../src/core/channel/channel-settings.ts";
 import { idsFrom } from "../../src/core/id.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import { Decider } from "../../src/engine/decide.ts";
+import { ChatLimit } from "../../src/engine/reach/private-chat.ts";
 import { receiveFailure } from "../../src/engine/reach/receive-failure.ts";
 import { receiveReplies } from "../../src/engine/reach/receive.ts";
 import { Scene } from "../scene.ts";
@@ -69,7 +70,7 @@ export class MemoryMailbox {
     const decider = new Decider({ store, ids, rules, now: () => this.scene.now });
     const people = { pairTelegram: () => Promise.reject(new Error("nobody pairs")) };
     const onFailure = (_channel: string, error: unknown) => void this.failures.push(error);
-    this.#deps = { store, decider, questions, people, openChannel, onFailure };
+    this.#deps = { store, decider, questions, people, openChannel, onFailure, chatLimit: new ChatLimit() };
   }
 
   /** Asks a question and sends its mail. */

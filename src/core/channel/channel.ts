@@ -56,7 +56,7 @@ export interface Reply {
   token?: string | undefined;
   /** The message it answers. */
   outside?: OutsideRef | undefined;
-  /** Where it was said, if it names no message, such as an issue: it may be about any message there. */
+  /** Where it was said, such as an issue: if it names no message of ours, it may be about any message there. */
   place?: string | undefined;
   /** The person changed what they said before. */
   isEdited?: boolean | undefined;
@@ -81,11 +81,11 @@ export interface Reply {
   expectsResponse?: boolean | undefined;
 }
 
-/** A person asks the channel to pair their account, with a code that askd gave them. */
+/** A person asks the channel to pair their account, with a code that askd gave them, or only begins to talk. */
 export interface PairingRequest {
   key: string;
   from: string;
-  code: string;
+  code: string | undefined;
   respondTo: string;
 }
 
@@ -174,6 +174,8 @@ export interface MarkedIssue {
 
 /** Tells which messages a reply can be about. */
 export interface ReplyPlaces {
+  /** Only askd and one person are there: all that is said is meant for askd. */
+  readonly isPrivate?: boolean;
   /** The place of a message. */
   of(outside: OutsideRef): string;
   /** Says whether the reply came after the message. */

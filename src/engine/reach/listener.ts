@@ -7,7 +7,7 @@ import { Hearing } from "./hearing.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
 import { receiveFailure } from "./receive-failure.ts";
 import { receivePairing } from "./receive-pairing.ts";
-import { type ReceiveDeps, type ReportsFailures, receiveReplies } from "./receive.ts";
+import { type ListenDeps, receiveReplies } from "./receive.ts";
 import { listOpenMessages, showAgain } from "./show-again.ts";
 import { takeEach } from "./take-each.ts";
 
@@ -19,7 +19,7 @@ const REFUSED_MS = MINUTE_MS;
 /** A service that ends the connection at once must not be asked in a tight loop. */
 const RECONNECT_MS = 250;
 
-export interface ListenerDeps extends ReceiveDeps, ReportsFailures {
+export interface ListenerDeps extends ListenDeps {
   rules: Pick<Rules, "reach">;
   openChannel: OpenChannel;
   /** Names this process in leases. */

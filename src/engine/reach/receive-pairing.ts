@@ -5,17 +5,16 @@ import { findAddress } from "../../core/channel/target.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { listPendingPages } from "../pending-questions.ts";
-import { type ReceiveDeps, type ReportsFailures, languageOf } from "./receive.ts";
+import { tellIdle } from "./private-chat.ts";
+import { type ListenDeps, languageOf } from "./receive.ts";
 import { isPassing, takeEach } from "./take-each.ts";
 
 /** Pairs an account with the person that its code was made for, and sends there what waits already. */
-export async function receivePairing(
-  deps: ReceiveDeps & ReportsFailures,
-  channel: Channel,
-  request: PairingRequest,
-): Promise<void> {
+export async function receivePairing(deps: ListenDeps, channel: Channel, request: PairingRequest): Promise<void> {
+  const { code } = request;
+  if (code === undefined) return tellIdle(deps, channel, { ...request, isGreeting: true });
   try {
-    const person = await deps.people.pairTelegram(request.code, request.from);
+    const person = await deps.people.pairTelegram(code, request.from);
     await channel.respond?.(request.respondTo, tellIn(languageOf(deps, person), "paired", { name: person.id }));
     await announcePending(deps, channel);
   } catch (error) {
@@ -30,7 +29,7 @@ export async function receivePairing(
 }
 
 /** People who can be reached from now on also get the questions that wait. */
-async function announcePending({ store, decider, onFailure }: ReceiveDeps & ReportsFailures, { name }: Channel) {
+async function announcePending({ store, decider, onFailure }: ListenDeps, { name }: Channel) {
   const people = await decider.readPeople();
   const report = (error: unknown) => onFailure(name, error);
   for await (const page of listPendingPages(store)) {

@@ -27,6 +27,7 @@ import type { QuestionEngine } from "../engine.ts";
 import type { People } from "../people/people.ts";
 import { findByAccount, findDelivery } from "./find-delivery.ts";
 import { readSubject } from "./message-subject.ts";
+import { type ChatLimit, requireNamed, tellIdle } from "./private-chat.ts";
 import { findAtPlace, sayWhich } from "./reply-place.ts";
 import { findSender } from "./reply-sender.ts";
 import { isPassing, takeEach } from "./take-each.ts";
@@ -52,9 +53,10 @@ export interface ReceiveDeps {
   people: Pick<People, "pairTelegram">;
 }
 
-/** Reports a channel that cannot be listened to, which is tried again, and what one brought that cannot be taken. */
-export interface ReportsFailures {
+export interface ListenDeps extends ReceiveDeps {
+  /** Reports a channel that cannot be listened to, which is tried again, and what one brought that cannot be taken. */
   onFailure: (channel: string, error: unknown) => void;
+  chatLimit: ChatLimit;
 }
 
 /** The effect of a reply, and the words for its sender. */
@@ -69,11 +71,7 @@ interface Taken {
  * Applies replies that a channel brought together. A person may reply before the commit that records which message is
  * which: a reply to a message that is not known, or at a place, waits for the attempts that are under way.
  */
-export async function receiveReplies(
-  deps: ReceiveDeps & ReportsFailures,
-  channel: Channel,
-  replies: readonly Reply[],
-): Promise<void> {
+export async function receiveReplies(deps: ListenDeps, channel: Channel, replies: readonly Reply[]): Promise<void> {
   for (const reply of replies) {
     if (!(await isToBeRecorded(deps, channel, reply))) continue;
     await waitForAttempts(deps, channel);
@@ -81,25 +79,56 @@ export async function receiveReplies(
   }
   await takeEach(
     replies,
-    (reply) => receiveReply(deps, channel, reply),
+    async (reply) => {
+      const isOurs = await receiveReply(deps, channel, reply);
+      if (!isOurs && channel.places?.isPrivate && reply.place !== undefined) await tellIdle(deps, channel, reply);
+    },
     (error) => deps.onFailure(channel.name, error),
   );
 }
 
 async function isToBeRecorded(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<boolean> {
   if (reply.token !== undefined || reply.question !== undefined) return false;
-  return reply.place !== undefined || !(await findDelivery(deps, channel, reply));
+  const isPlaced = reply.place !== undefined && reply.outside === undefined;
+  return isPlaced || !(await findDelivery(deps, channel, reply));
 }
 
 /**
  * Applies a reply from a channel, once however often it comes, and responds where it was given. A reply that belongs to
- * no message of ours changes nothing.
+ * no message of ours changes nothing; then it is false.
  */
-export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<void> {
-  const isPlaced = reply.place !== undefined;
-  const found = isPlaced ? await findAtPlace(deps, channel, reply) : [await findDelivery(deps, channel, reply)];
+export async function receiveReply(deps: ReceiveDeps, channel: Channel, brought: Reply): Promise<boolean> {
+  const named = brought.place === undefined ? undefined : await findNamed(deps, channel, brought);
+  // A message that is none of ours names no question.
+  const reply = brought.place === undefined || named ? brought : { ...brought, outside: undefined };
+  const isPlaced = reply.place !== undefined && !named;
+  const found = isPlaced
+    ? await findAtPlace(deps, channel, reply)
+    : [named ?? (await findDelivery(deps, channel, reply))];
   const [delivery, ...others] = found;
-  if (!delivery) return isPlaced ? undefined : tellUnknown(deps, channel, reply);
+  if (delivery) {
+    const rest = others.filter((each) => each !== undefined);
+    await applyReply(deps, channel, reply, { delivery, others: rest });
+    return true;
+  }
+  if (reply.question !== undefined && (!isPlaced || channel.places?.isPrivate)) {
+    await tellUnknown(deps, channel, reply);
+    return true;
+  }
+  return false;
+}
+
+/** The message that a reply at a place is a reply to. */
+async function findNamed(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<Delivery | undefined> {
+  return reply.outside === undefined ? undefined : findDelivery(deps, channel, { ...reply, question: undefined });
+}
+
+async function applyReply(
+  deps: ReceiveDeps,
+  channel: Channel,
+  reply: Reply,
+  { delivery, others }: { delivery: Delivery; others: Delivery[] },
+): Promise<void> {
   if (delivery.handled.includes(reply.key)) return;
   if (reply.automaticSubject !== undefined && (await isAutomatic(deps, channel, delivery, reply))) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
@@ -113,11 +142,7 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   if (reply.form !== undefined) return openForm({ ...deps, channel, language }, { ...delivery, questionId }, reply);
   const taken =
     others.length > 0
-      ? {
-          text: sayWhich([delivery, ...others.filter((each) => each !== undefined)], language),
-          isNews: true,
-          isLate: false,
-        }
+      ? { text: sayWhich([delivery, ...others], channel, language), isNews: true, isLate: false }
       : await takeReply({ ...deps, channel, language }, { ...delivery, questionId }, reply, by);
   if (!taken) return;
   const isSilent = taken.isLate && (delivery.isLateTold === true || reply.isEdited === true);
@@ -188,9 +213,8 @@ async function respondToNews(deps: ReceiveDeps, channel: Channel, delivery: Deli
 
 /** Responds to a command that names no question of this channel. */
 async function tellUnknown(deps: ReceiveDeps, channel: Channel, { question, from, respondTo }: Reply) {
-  if (question === undefined) return;
   const language = languageOf(deps, await findByAccount(deps.decider, channel, from));
-  await channel.respond?.(respondTo, tellIn(language, "unknown", { id: makeVisible(question) }));
+  await channel.respond?.(respondTo, tellIn(language, "unknown", { id: makeVisible(question ?? "") }));
 }
 
 /** Tells somebody who may not answer a message that everybody there can see; a discussion below it is not disturbed. */
@@ -279,6 +303,7 @@ async function takeReply(
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
         return { text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }), isNews: true, isLate: false };
       default:
+        if (isUnnamed(deps.channel, reply)) requireNamed(read, act.input, { ...deps.decider.at(by).rules, language });
         if (!hasCode) requireShown(deps, read, act.input);
         return sayTaken(
           await deps.questions.answer(id, { ...act.input, key, undoMs: undoWindow(deps, by) }, by),
@@ -289,6 +314,11 @@ async function takeReply(
     if (!(error instanceof Refusal) || isPassing(error)) throw error;
     return await explain(error, read, deps);
   }
+}
+
+/** Words in a chat of one person, which name neither a message nor a question. */
+function isUnnamed({ places }: Channel, { outside, question, token }: Reply) {
+  return places?.isPrivate === true && outside === undefined && question === undefined && token === undefined;
 }
 
 function readAct({ items, question, text }: Reply, { content }: QuestionSnapshot, isPress: boolean): ReplyAct {
