@@ -28,6 +28,8 @@ const SETTINGS: EmailSettings = {
   hasTags: true,
 };
 const RECEIVED = `Received: from x by ${SERVER} (Postfix) with ESMTPS id 1; Mon, 16 Nov 2026 15:12:09 +0000`;
+/** The server's own line, in which the sender's address speaks of a hand-over to a mailbox. */
+const SPOKEN = `Received: from x by ${SERVER} with ESMTPS (Exim 4.96) (envelope-from <"x with LMTP y"@evil.test>) id 1; Mon, 16 Nov 2026 15:12:09 +0000`;
 const PASS = `Authentication-Results: ${SERVER}; dmarc=pass header.from=people.test`;
 
 interface Tokens {
@@ -132,6 +134,7 @@ function forge(index: number, { mika, lena }: Tokens, random: () => number): str
     () => mail({ from: `stranger${index}@people.test`, token: mika, above: [PASS], id }),
     () => mail({ from, token: mika, below: [PASS], id }),
     () => mail({ from, token: mika, below: [RECEIVED, PASS, RECEIVED], id }),
+    () => mail({ from, token: mika, above: [SPOKEN, PASS], id }),
     () => mail({ from, token: mika, above: [PASS.replace("pass", "fail")], below: [PASS], id }),
     () => mail({ from, token: mika, above: [mutateIn(PASS, SERVER, random)], id }),
     () => mail({ from, token: mika, above: [PASS.replace("people.test", "evil.test")], id }),

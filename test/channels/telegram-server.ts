@@ -6,6 +6,8 @@ import { LoopbackServer, type LoopbackRequest, OUTBOUND, sendJson } from "./loop
 
 export const TOKEN = "123:abcdefghijklmnopqrstuvwxyz";
 export const CHAT = 77;
+/** The chat of somebody who wrote to the bot and is on no list. */
+export const STRANGER = 88;
 
 const Button = z.union([
   z.strictObject({ text: z.string().min(1), callback_data: z.string() }),
@@ -49,6 +51,7 @@ export class TelegramServer implements Counterpart {
   readonly channel;
   readonly messages = new Map<number, Message>();
   readonly notices: string[] = [];
+  readonly toStranger: string[] = [];
   /** How many presses are no longer shown as under way. */
   acknowledged = 0;
   readonly traffic: LoopbackServer;
@@ -118,6 +121,14 @@ export class TelegramServer implements Counterpart {
       text,
     };
     this.#push({ message: asked ? { ...message, reply_to_message: { message_id: asked.id } } : message });
+    return Promise.resolve();
+  }
+
+  /** Writes in the chat without replying to a message. */
+  async write(said: { text?: string; caption?: string; voice?: object; photo?: object[] }, from = CHAT): Promise<void> {
+    const person = { id: from, is_bot: false, first_name: "Mika" };
+    const chat = { id: from, type: "private" };
+    this.#push({ message: { message_id: (this.#messageId += 1), from: person, chat, date: 1, ...said } });
     return Promise.resolve();
   }
 
@@ -213,6 +224,10 @@ export class TelegramServer implements Counterpart {
     say: { reply(result: unknown): void; wrong(text: string): void; refuse(code: number, text: string): void },
   ) {
     const { text = "", reply_markup: markup } = args;
+    if (args.chat_id === STRANGER) {
+      this.toStranger.push(text);
+      return say.reply({ message_id: (this.#messageId += 1), chat: { id: STRANGER, type: "private" }, date: 1, text });
+    }
     if (args.chat_id !== CHAT) return say.refuse(400, "Bad Request: chat not found");
     if (text === "") return say.wrong("message text is empty");
     // The Bot API counts what is left of a text once its tags are read.

@@ -7,6 +7,12 @@ const LMTP = "Received: from mx.example.com by mail with LMTP id 2; Mon, 16 Nov 
 const PASS = "Authentication-Results: mx.example.com; dmarc=pass (p=reject) header.from=example.org";
 const FAIL = "Authentication-Results: mx.example.com; dmarc=fail header.from=example.org";
 
+/** The line of the server itself, in which the sender's own words stand. */
+function received(words: { helo?: string; from?: string }) {
+  const { helo = "x", from = "a@evil.example" } = words;
+  return `Received: from ${helo} (unknown [192.0.2.1]) by mx.example.com with ESMTPS (Exim 4.96) (envelope-from <${from}>) id 1; Mon, 16 Nov 2026 15:12:09 +0000`;
+}
+
 function prove(lines: readonly string[], over: { authserv?: string; removesForgedResults?: boolean } = {}) {
   const settings = { authserv: "mx.example.com", removesForgedResults: false, ...over };
   return proveSender(readHeaders(`${lines.join("\r\n")}\r\n\r\nA`), "example.org", settings);
@@ -21,9 +27,38 @@ describe("a sender is proven only by the configured server", () => {
       ["Authentication-Results: mx.example.com; dkim=pass header.d=example.org", RECEIVED],
       "pass",
     ],
+    [
+      "after it was handed to the mailbox with its sender",
+      [
+        "Received: from mx.example.com ([127.0.0.1]) by mail (Dovecot) with LMTP id 2 (envelope-from <a@example.org>); Mon",
+        PASS,
+        RECEIVED,
+      ],
+      "pass",
+    ],
     ["not below that line, where the sender can write", [RECEIVED, PASS], "none"],
     ["not below the hand-over and the line", [LMTP, RECEIVED, PASS], "none"],
     ["not without any line", [PASS], "none"],
+    [
+      "not below a line that speaks of a hand-over in a quoted address",
+      [received({ from: '"x with LMTP y"@evil.example' }), PASS, RECEIVED],
+      "none",
+    ],
+    [
+      "not below a line that speaks of a hand-over in an address which ends the comment",
+      [received({ from: '"x) with LMTP (y"@evil.example' }), PASS, RECEIVED],
+      "none",
+    ],
+    [
+      "not below a line that speaks of a hand-over in the sender's name for itself",
+      [received({ helo: "x with local" }), PASS, RECEIVED],
+      "none",
+    ],
+    [
+      "not below a line in which the sender's words hide the protocol",
+      [received({ helo: "x with LMTP (", from: '"y)"@evil.example' }), PASS, RECEIVED],
+      "none",
+    ],
     ["not by another server", [PASS.replace("mx.example.com", "mx.evil.example"), RECEIVED], "none"],
     ["not by a name that only begins alike", [PASS.replace("mx.example.com", "mx.example.com.evil"), RECEIVED], "none"],
     [

@@ -1,6 +1,9 @@
 import type { EmailSettings } from "../../core/channel/channel-settings.ts";
 import type { MailHeader } from "./mail-header.ts";
 
+const PROTOCOL = /\bwith\s+([\w-]+)/gi;
+const HANDED_OVER = /^(?:(?:UTF8)?LMTPS?A?|local)$/i;
+
 /** The receiving server's word about a sender: proven, disproven, or nothing. */
 export type SenderProof = "pass" | "fail" | "none";
 
@@ -35,9 +38,14 @@ export function proveSender(
   return isSigned ? "pass" : "none";
 }
 
-/** A server hands the mail to its own mailboxes by LMTP: that line is not where the mail came in. */
+/**
+ * A server hands the mail to its own mailboxes by LMTP: that line is not where the mail came in. The sender's name for
+ * itself, its addresses and comments in the line are the sender's words, so every protocol that it names, wherever it
+ * stands, has to be one of these.
+ */
 function isHandOver(received: string) {
-  return /\bwith (?:UTF8)?LMTPS?A?\b/i.test(received) || /\bwith local\b/i.test(received);
+  const named = [...received.matchAll(PROTOCOL)].map(([, protocol = ""]) => protocol);
+  return /\bwith\s/i.test(withoutComments(received)) && named.every((protocol) => HANDED_OVER.test(protocol));
 }
 
 /** The signing domain is the sender's own or one above it. */

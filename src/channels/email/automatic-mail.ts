@@ -1,8 +1,13 @@
+import type { Reply } from "../../core/channel/channel.ts";
+import type { QuestionMessage } from "../../core/channel/message.ts";
 import { type MailHeader, headerValue, headerValues } from "./mail-header.ts";
+import { isSubjectOf } from "./mail-text.ts";
 
 /** Senders that are programs. */
 const PROGRAM_SENDER =
   /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|bounces?|auto-?reply|autoresponder|notifications?|mdaemon|nobody|listserv|majordomo|mailman|[\w.-]+-(?:bounces|request|owner)|owner-[\w.-]+|bounce[+-].*|ne-pas-repondre|nepasrepondre|noresponder|no-responder|nicht-?antworten|keine-?antwort|naoresponda|nao-responda|noreply[+-].*)@/i;
+/** What mail programs put in front of the subject that they reply to. */
+const REPLY_PREFIX = /^\s*(?:(?:re|aw|sv|vs|antw|odp|fwd?|wg)\s*:\s*)+/iu;
 /** The subjects of automatic replies, for programs that mark them in no other way. */
 const AUTOMATIC_SUBJECT =
   /^\s*(?:(?:re|aw|sv|vs|antw|odp|fwd?|wg)\s*:\s*)*(?:auto(?:matic|mated|matisch[er]*|matisk[at]*|matiche?|mática|matique)?[\s_-]?(?:re(?:ply|sponse|ply:)|antwort|svar|antwoord|vastaus)|out of (?:the )?office|ooo\b|away from|vacation|on (?:vacation|leave|holiday)|abwesen(?:d|heit)|(?:automatische )?abwesenheits|nicht im (?:büro|haus)|im urlaub|réponse automatique|absence du bureau|absent(?:e)? du bureau|message d['’]absence|respuesta automática|fuera de (?:la )?oficina|resposta automática|ausência|fora do escritório|risposta automatica|fuori sede|fuori ufficio|automatisch antwoord|afwezig|autosvar|automatiskt svar|automatisk svar|frånvaro|automaattinen vastaus|poissa|automatyczna odpowiedź|autoodpowiedź|poza biurem|automatická odpověď|mimo kancelář|автоответ|автоматический ответ|отсутствую|自動応答|自動返信|不在|自动回复|自動回覆|자동 회신|부재중|otomatik yanıt|undeliver(?:able|ed)|delivery (?:status notification|failure|has failed|delayed)|mail delivery (?:failed|failure|system)|failure notice|returned mail|unzustellbar|nicht zustellbar|non remis|échec de (?:la )?remise|no se puede entregar|não entregue|mancata consegna|read:|gelesen:|lu :|leído:|lida:|letto:|gelezen:|not read:|accepted:|declined:|tentative:|angenommen:|abgelehnt:|zugesagt:|accepté|refusé|aceptado|rechazado|invitation:|updated invitation|canceled event|einladung:|termin(?:absage|einladung)?:|you(?:'ve| have) (?:been )?(?:un)?subscribed|your message to .{1,80} awaits moderator)/iu;
@@ -29,8 +34,21 @@ export function findAutomatic(headers: readonly MailHeader[]): string | undefine
   if (LIST_HEADERS.some(has)) return "it came from a list";
   if (headerValues(headers, "from").some((from) => PROGRAM_SENDER.test(addressOf(from))))
     return "its sender is a program";
-  if (AUTOMATIC_SUBJECT.test(decodeSubject(headerValue(headers, "subject") ?? ""))) return "its subject is automatic";
   return undefined;
+}
+
+/**
+ * Says whether a mail has the subject of an automatic reply. That alone proves nothing: our own question may begin like
+ * one, and a person who replies to it keeps its subject.
+ */
+export function hasAutomaticSubject(headers: readonly MailHeader[]): boolean {
+  return AUTOMATIC_SUBJECT.test(decodeSubject(headerValue(headers, "subject") ?? ""));
+}
+
+/** A reply under the subject of an automatic one is from a program, unless it is the subject that we sent. */
+export function isFromProgram({ automaticSubject }: Reply, message: QuestionMessage): boolean {
+  if (automaticSubject === undefined) return false;
+  return !isSubjectOf(automaticSubject.replace(REPLY_PREFIX, "").trim(), message);
 }
 
 const AUTOMATIC_HEADERS = [

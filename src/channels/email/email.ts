@@ -14,6 +14,7 @@ import { hashText } from "../../core/question/content.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Outbound } from "../outbound.ts";
+import { isFromProgram } from "./automatic-mail.ts";
 import { concernsUs, readIncoming } from "./incoming-mail.ts";
 import { type MailAddress, bounceAddress, messageId, parseAddress, replyAddress } from "./mail-address.ts";
 import { readHeaders } from "./mail-header.ts";
@@ -57,6 +58,7 @@ export function emailChannel(settings: EmailSettings, outbound: Outbound): Chann
       ? {}
       : {
           respond: (respondTo: string, text: string) => sendMail(smtp, response(respondTo, text, sender)),
+          isAutomatic: isFromProgram,
           extract: (reply: Reply, message: QuestionMessage) => extract(reply, message, strength),
           listen: (cursor: string | undefined, signal: AbortSignal) =>
             listen({ ...settings, imap, own }, { cursor, signal, nowMs: () => outbound.nowMs() }),

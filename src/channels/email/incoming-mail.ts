@@ -3,7 +3,7 @@ import type { MessageFailure, Reply } from "../../core/channel/channel.ts";
 import type { EmailSettings } from "../../core/channel/channel-settings.ts";
 import { hashText } from "../../core/question/content.ts";
 import { proveSender } from "./authentication.ts";
-import { findAutomatic } from "./automatic-mail.ts";
+import { findAutomatic, hasAutomaticSubject } from "./automatic-mail.ts";
 import { htmlToText } from "./html-text.ts";
 import { type MailAddress, findIdTokens, findTaggedTokens, parseAddress } from "./mail-address.ts";
 import { type MailHeader, headerValue, headerValues, readHeaders } from "./mail-header.ts";
@@ -33,7 +33,11 @@ export async function readIncoming(source: Uint8Array | string, settings: ReadSe
   const headers = readHeaders(Buffer.from(source as Uint8Array).toString("latin1"));
   const found = findToken(headers, settings.own);
   const automatic = findAutomatic(headers);
-  if (automatic !== undefined || found?.isBounce) return readReport(source, headers, found, settings.own);
+  const isAutomatic = automatic !== undefined || found?.isBounce === true;
+  if (isAutomatic || hasAutomaticSubject(headers)) {
+    const report = await readReport(source, headers, found, settings.own);
+    if (isAutomatic || report.kind === "failure") return report;
+  }
   if (!found) return { kind: "ignored", why: "it has no token of ours" };
   const { default: PostalMime, addressParser } = await import("postal-mime");
   const sender = findSender(headers, addressParser);
@@ -98,6 +102,7 @@ function replyOf(
     token,
     strength: isProven ? "person" : "bearer",
     text: textOf(email).slice(0, MOST_TEXT_CHARS),
+    automaticSubject: hasAutomaticSubject(headers) ? subject : undefined,
     attached: email.attachments.filter(isAttached).map(nameOf).slice(0, MOST_NAMED),
     respondTo: JSON.stringify(thread),
   };

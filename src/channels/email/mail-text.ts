@@ -21,9 +21,18 @@ const CODE = /^(`{3,})[\w+-]{0,20}\n([^]*?)\n\1$/gm;
 
 /** The subject of all mails about a question: the question, then the run. */
 export function subjectOf({ title, about }: QuestionMessage): string {
-  const question = cutText(makeVisible(title).replace(/\s+/g, " ").trim(), SUBJECT_CHARS, countCharacters).text;
+  const question = questionPart(title);
   const run = cutText(makeVisible(about).replace(/\s+/g, " ").trim(), 60, countCharacters).text;
   return `${question} [${run}]`;
+}
+
+/** Says whether this is the subject of our mails about a question; the run behind it may have another name by now. */
+export function isSubjectOf(subject: string, { title }: QuestionMessage): boolean {
+  return subject.toLowerCase().startsWith(`${questionPart(title)} [`.toLowerCase());
+}
+
+function questionPart(title: string) {
+  return cutText(makeVisible(title).replace(/\s+/g, " ").trim(), SUBJECT_CHARS, countCharacters).text;
 }
 
 /** The text of a mail. An approval that does not fit can only be denied here, and says so. */

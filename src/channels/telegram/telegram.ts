@@ -45,17 +45,26 @@ const Chat = z.object({ id: z.int(), type: z.string() });
 const Update = z.object({
   update_id: z.int(),
   message: z
-    .object({
+    .looseObject({
       message_id: z.int(),
       from: z.object({ id: z.int() }).optional(),
       chat: Chat,
       text: z.string().optional(),
+      caption: z.string().optional(),
       reply_to_message: z.object({ message_id: z.int() }).optional(),
     })
     .optional(),
   callback_query: z.object({ id: z.string(), from: z.object({ id: z.int() }), data: z.string().optional() }).optional(),
 });
 type Update = z.infer<typeof Update>;
+
+/** What people send in place of words; it is not taken, and they are told how to reply. */
+const WORDLESS = ["voice", "audio", "video", "video_note", "photo", "document", "sticker", "animation"];
+/** Names the question of an answer, such as `/answer q-456 A`. */
+const ANSWER = /^\/answer(?:@\w+)?(?:\s+(q[-_][0-9a-z]+))?(?=\s|$)\s*([\s\S]*)$/i;
+const START = /^\/start(?:@\w+)?(?:\s+([A-Za-z0-9_-]{1,64}))?$/;
+/** The commands of replies; people try others, such as /help, to see what happens. */
+const REPLY_COMMAND = /^\/(?:answer|claim|snooze|decide|ask|undo)\b/i;
 
 type Call = (
   method: string,
@@ -89,6 +98,11 @@ export function telegramChannel(settings: TelegramSettings, outbound: Outbound):
       text: plainText(text),
     }),
     respond: (respondTo, text) => respond(call, respondTo, text),
+    places: {
+      isPrivate: true,
+      of: (outside) => String(messageOf(outside).chat_id),
+      isAfter: ({ key }, outside) => Number(key.split(":").at(-1)) > (messageOf(outside).message_id ?? 0),
+    },
     acknowledge: async (respondTo) => {
       const done = await call("answerCallbackQuery", { callback_query_id: respondTo.replace(/^tap /, "") });
       return done.ok ? { ok: true } : judgeFailure(done);
@@ -243,25 +257,34 @@ function replyOf({ message, callback_query: tap }: Update): Reply[] {
     const reply = { key: `tap:${tap.id}`, from: String(tap.from.id), token, text };
     return text === "" ? [] : [{ ...reply, respondTo: `tap ${tap.id}`, expectsResponse: true }];
   }
-  if (!message?.from || !isPrivate(message) || !message.reply_to_message || !message.text) return [];
-  const { chat, text, reply_to_message: answered } = message;
-  const outside = `${chat.id}:${answered.message_id}`;
+  if (!message?.from || !isPrivate(message) || isGreeting(message)) return [];
+  const { chat, text = message.caption, reply_to_message: answered } = message;
+  if (text === undefined && !WORDLESS.some((kind) => kind in message)) return [];
+  const [, question, words] = ANSWER.exec(text ?? "") ?? [];
   return [
     {
       key: `message:${chat.id}:${message.message_id}`,
       from: String(message.from.id),
-      outside,
-      text,
+      place: String(chat.id),
+      outside: answered && `${chat.id}:${answered.message_id}`,
+      question: question?.toLowerCase(),
+      text: words ?? text ?? "",
       respondTo: `message ${chat.id}:${message.message_id}`,
     },
   ];
 }
 
 function pairingOf({ update_id: id, message }: Update): PairingRequest[] {
-  const code = /^\/start ([A-Za-z0-9_-]{1,64})$/.exec(message?.text ?? "")?.[1];
-  if (!message?.from || !isPrivate(message) || code === undefined) return [];
+  if (!message?.from || !isPrivate(message) || !isGreeting(message)) return [];
   const respondTo = `message ${message.chat.id}:${message.message_id}`;
+  const code = START.exec(message.text ?? "")?.[1];
   return [{ key: String(id), from: String(message.from.id), code, respondTo }];
+}
+
+/** A command that begins to talk, with a code or without one; a reply to a message of ours is never one. */
+function isGreeting({ text = "", reply_to_message: answered }: NonNullable<Update["message"]>) {
+  if (START.test(text)) return true;
+  return answered === undefined && text.startsWith("/") && !REPLY_COMMAND.test(text);
 }
 
 /** In a private chat the chat is the person; in a group anybody could reply. */

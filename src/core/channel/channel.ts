@@ -56,7 +56,7 @@ export interface Reply {
   token?: string | undefined;
   /** The message it answers. */
   outside?: OutsideRef | undefined;
-  /** Where it was said, if it names no message, such as an issue: it may be about any message there. */
+  /** Where it was said, such as an issue: if it names no message of ours, it may be about any message there. */
   place?: string | undefined;
   /** The person changed what they said before. */
   isEdited?: boolean | undefined;
@@ -71,6 +71,8 @@ export interface Reply {
   name?: string | undefined;
   /** How well this reply proves its sender, where that differs from one reply to the next. */
   strength?: Strength | undefined;
+  /** The subject of a mail, where it is one that automatic replies have. */
+  automaticSubject?: string | undefined;
   /** The names of attached files; the files themselves are not taken. */
   attached?: readonly string[] | undefined;
   /** Where a response goes. */
@@ -79,11 +81,11 @@ export interface Reply {
   expectsResponse?: boolean | undefined;
 }
 
-/** A person asks the channel to pair their account, with a code that askd gave them. */
+/** A person asks the channel to pair their account, with a code that askd gave them, or only begins to talk. */
 export interface PairingRequest {
   key: string;
   from: string;
-  code: string;
+  code: string | undefined;
   respondTo: string;
 }
 
@@ -136,6 +138,8 @@ export interface Channel {
   acknowledge?(respondTo: string): Promise<ChannelResult>;
   /** Finds the person's own words in a reply that also quotes the message; undefined if it is no answer at all. */
   extract?(reply: Reply, message: QuestionMessage): string | undefined;
+  /** Says whether a program wrote a reply, where only the message that it is about tells. */
+  isAutomatic?(reply: Reply, message: QuestionMessage): boolean;
   /** For a channel in which replies name a place and no message. */
   readonly places?: ReplyPlaces;
   /** Says whether an account that belongs to nobody on the list of people may answer. */
@@ -170,6 +174,8 @@ export interface MarkedIssue {
 
 /** Tells which messages a reply can be about. */
 export interface ReplyPlaces {
+  /** Only askd and one person are there: all that is said is meant for askd. */
+  readonly isPrivate?: boolean;
   /** The place of a message. */
   of(outside: OutsideRef): string;
   /** Says whether the reply came after the message. */

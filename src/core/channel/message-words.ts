@@ -127,6 +127,11 @@ const en = {
   unknown: "No question {id} was sent to you here.",
   "form.late": "The form could not be opened in time. Press the button again, or reply in the thread.",
   which: "{n} questions wait here. Say which one you answer: {commands}",
+  "which.message":
+    "{n} questions wait here. Reply to the message of the one that you answer, tap its button, or send: {commands}",
+  "which.tap": "To decide this, tap the button below its message, or reply to that message.",
+  idle: "No question waits for you here.",
+  unpaired: "This chat belongs to nobody on the list of people. To pair it, type: askd setup telegram",
   anonymous:
     "GitHub does not say who did this, or somebody else edited it, so it does not count. Write a new comment instead.",
   "stranger.rights":
@@ -262,6 +267,11 @@ const de: Readonly<Record<MessageWord, string>> = {
   unknown: "Eine Frage {id} wurde Ihnen hier nicht gestellt.",
   "form.late": "Das Formular ging nicht rechtzeitig auf. Drücken Sie noch einmal, oder antworten Sie im Thread.",
   which: "Hier warten {n} Fragen. Sagen Sie, welche Sie beantworten: {commands}",
+  "which.message":
+    "Hier warten {n} Fragen. Antworten Sie auf die Nachricht der gemeinten, tippen Sie dort, oder senden Sie: {commands}",
+  "which.tap": "Um das zu entscheiden, tippen Sie unter der Nachricht der Frage, oder antworten Sie auf diese Nachricht.",
+  idle: "Hier wartet keine Frage auf Sie.",
+  unpaired: "Dieser Chat gehört zu niemandem auf der Liste der Personen. Koppeln Sie ihn mit: askd setup telegram",
   anonymous:
     "GitHub sagt nicht, von wem das kam, oder jemand anderes hat es geändert; deshalb zählt es nicht. Schreiben Sie einen neuen Kommentar.",
   "stranger.rights":

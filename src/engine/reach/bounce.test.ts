@@ -5,7 +5,7 @@ import { Scene } from "../../../test/scene.ts";
 import { idsFrom } from "../../core/id.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { Decider } from "../decide.ts";
-import { receiveFailure } from "./receive.ts";
+import { receiveFailure } from "./receive-failure.ts";
 
 /** Mail comes first for ada; she also has Telegram. */
 async function aScene() {

@@ -5,9 +5,11 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import { Hearing } from "./hearing.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
+import { receiveFailure } from "./receive-failure.ts";
 import { receivePairing } from "./receive-pairing.ts";
-import { type ReceiveDeps, receiveFailure, receiveReplies } from "./receive.ts";
+import { type ListenDeps, receiveReplies } from "./receive.ts";
 import { listOpenMessages, showAgain } from "./show-again.ts";
+import { takeEach } from "./take-each.ts";
 
 const RENEW_MS = 5 * SECOND_MS;
 /** How long to wait before another process's lease, or a channel that failed, is looked at again. */
@@ -17,13 +19,11 @@ const REFUSED_MS = MINUTE_MS;
 /** A service that ends the connection at once must not be asked in a tight loop. */
 const RECONNECT_MS = 250;
 
-export interface ListenerDeps extends ReceiveDeps {
+export interface ListenerDeps extends ListenDeps {
   rules: Pick<Rules, "reach">;
   openChannel: OpenChannel;
   /** Names this process in leases. */
   holder: () => string;
-  /** Reports a channel that cannot be listened to; it is tried again. */
-  onFailure: (channel: string, error: unknown) => void;
 }
 
 /** Listens for replies in all channels that have them; of several processes one listens to each channel. */
@@ -97,8 +97,9 @@ export class Listeners {
       for await (const batch of channel.listen?.(lease.cursor, signal, listOpen) ?? []) {
         if (batch.trouble === undefined) await this.#hearing.heard(channel.name);
         else await this.#noteFailure(channel.name, new Error(batch.trouble));
-        for (const request of batch.pairings) await receivePairing(this.#deps, channel, request);
-        for (const failure of batch.failures ?? []) await receiveFailure(this.#deps, channel, failure);
+        const report = (error: unknown) => this.#deps.onFailure(channel.name, error);
+        await takeEach(batch.pairings, (request) => receivePairing(this.#deps, channel, request), report);
+        await takeEach(batch.failures ?? [], (failure) => receiveFailure(this.#deps, channel, failure), report);
         await receiveReplies(this.#deps, channel, batch.replies);
         // Everything of the batch is in the store: from here on it need not come again.
         if (!(await saveCursor(store, channel.name, holder(), batch.cursor)) || signal.aborted) break;

@@ -5,9 +5,10 @@ import { Worker, type WorkerDeps } from "../jobs/worker.ts";
 import { deliverHandler } from "./deliver-handler.ts";
 import { type ListenerDeps, Listeners } from "./listener.ts";
 import { markIssueHandler } from "./mark-issue-handler.ts";
+import { ChatLimit } from "./private-chat.ts";
 import { receiveReplies } from "./receive.ts";
 
-type MessengerDeps = Omit<ListenerDeps, "holder"> & {
+type MessengerDeps = Omit<ListenerDeps, "holder" | "chatLimit"> & {
   worker: Omit<WorkerDeps, "handlers" | "store" | "decider" | "clock">;
 };
 
@@ -24,10 +25,10 @@ export class Messenger {
   // A channel may take long to reply, and deadlines must not wait for it: messages have a worker of their own.
   readonly #deliverer: Worker;
   readonly #listeners: Listeners;
-  readonly #deps: Omit<MessengerDeps, "worker">;
+  readonly #deps: Omit<ListenerDeps, "holder">;
 
   constructor({ worker, ...deps }: MessengerDeps) {
-    this.#deps = deps;
+    this.#deps = { ...deps, chatLimit: new ChatLimit() };
     const { store, decider, openChannel } = deps;
     const marksIssues = deps.rules.reach.some(({ hasIssues }) => hasIssues);
     const handlers: WorkerDeps["handlers"] = {
@@ -36,7 +37,7 @@ export class Messenger {
       ...(marksIssues && { mark_issue: markIssueHandler(openChannel) }),
     };
     this.#deliverer = new Worker({ ...worker, store, decider, handlers });
-    this.#listeners = new Listeners({ ...deps, holder: () => worker.id() });
+    this.#listeners = new Listeners({ ...this.#deps, holder: () => worker.id() });
   }
 
   /**

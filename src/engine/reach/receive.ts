@@ -1,14 +1,6 @@
-import { announceAgain } from "../../core/channel/announce.ts";
-import { findAddress, withBounce } from "../../core/channel/target.ts";
-import type { Channel, MessageFailure, OpenChannel, Reply } from "../../core/channel/channel.ts";
-import {
-  type Delivery,
-  deliverJob,
-  deliveryEntry,
-  parseDelivery,
-  rememberReply,
-  returnDelivery,
-} from "../../core/channel/delivery.ts";
+import { findAddress } from "../../core/channel/target.ts";
+import type { Channel, Reply } from "../../core/channel/channel.ts";
+import { type Delivery, deliverJob, deliveryEntry, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
 import { digestKey } from "../../core/channel/news-message.ts";
 import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
 import { questionMessage, sayHowToReply } from "../../core/channel/message.ts";
@@ -18,8 +10,7 @@ import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
-import { withoutDirectory } from "../../core/people/directory.ts";
-import { type Person, changePerson } from "../../core/people/person.ts";
+import type { Person } from "../../core/people/person.ts";
 import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { findMatch } from "../../core/answer/match.ts";
 import { isDenial } from "../../core/question/approval.ts";
@@ -33,13 +24,13 @@ import { makeVisible } from "../../core/text/visible.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
-import { sayWhy } from "../jobs/job-retry.ts";
 import type { People } from "../people/people.ts";
 import { findByAccount, findDelivery } from "./find-delivery.ts";
 import { readSubject } from "./message-subject.ts";
-import { tellElsewhere } from "./outage.ts";
+import { type ChatLimit, requireNamed, tellIdle } from "./private-chat.ts";
 import { findAtPlace, sayWhich } from "./reply-place.ts";
 import { findSender } from "./reply-sender.ts";
+import { isPassing, takeEach } from "./take-each.ts";
 import { waitForAttempts } from "./wait-for-attempts.ts";
 
 /** How many replies to one message are responded to; whoever needs more is not a person. */
@@ -62,6 +53,12 @@ export interface ReceiveDeps {
   people: Pick<People, "pairTelegram">;
 }
 
+export interface ListenDeps extends ReceiveDeps {
+  /** Reports a channel that cannot be listened to, which is tried again, and what one brought that cannot be taken. */
+  onFailure: (channel: string, error: unknown) => void;
+  chatLimit: ChatLimit;
+}
+
 /** The effect of a reply, and the words for its sender. */
 interface ReplyEffect {
   text: string;
@@ -74,30 +71,66 @@ interface ReplyEffect {
  * Applies replies that a channel brought together. A person may reply before the commit that records which message is
  * which: a reply to a message that is not known, or at a place, waits for the attempts that are under way.
  */
-export async function receiveReplies(deps: ReceiveDeps, channel: Channel, replies: readonly Reply[]): Promise<void> {
+export async function receiveReplies(deps: ListenDeps, channel: Channel, replies: readonly Reply[]): Promise<void> {
   for (const reply of replies) {
     if (!(await isToBeRecorded(deps, channel, reply))) continue;
     await waitForAttempts(deps, channel);
     break;
   }
-  for (const reply of replies) await receiveReply(deps, channel, reply);
+  await takeEach(
+    replies,
+    async (reply) => {
+      const isOurs = await receiveReply(deps, channel, reply);
+      if (!isOurs && channel.places?.isPrivate && reply.place !== undefined) await tellIdle(deps, channel, reply);
+    },
+    (error) => deps.onFailure(channel.name, error),
+  );
 }
 
 async function isToBeRecorded(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<boolean> {
   if (reply.token !== undefined || reply.question !== undefined) return false;
-  return reply.place !== undefined || !(await findDelivery(deps, channel, reply));
+  const isPlaced = reply.place !== undefined && reply.outside === undefined;
+  return isPlaced || !(await findDelivery(deps, channel, reply));
 }
 
 /**
  * Applies a reply from a channel, once however often it comes, and responds where it was given. A reply that belongs to
- * no message of ours changes nothing.
+ * no message of ours changes nothing; then it is false.
  */
-export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<void> {
-  const isPlaced = reply.place !== undefined;
-  const found = isPlaced ? await findAtPlace(deps, channel, reply) : [await findDelivery(deps, channel, reply)];
+export async function receiveReply(deps: ReceiveDeps, channel: Channel, brought: Reply): Promise<boolean> {
+  const named = brought.place === undefined ? undefined : await findNamed(deps, channel, brought);
+  // A message that is none of ours names no question.
+  const reply = brought.place === undefined || named ? brought : { ...brought, outside: undefined };
+  const isPlaced = reply.place !== undefined && !named;
+  const found = isPlaced
+    ? await findAtPlace(deps, channel, reply)
+    : [named ?? (await findDelivery(deps, channel, reply))];
   const [delivery, ...others] = found;
-  if (!delivery) return isPlaced ? undefined : tellUnknown(deps, channel, reply);
+  if (delivery) {
+    const rest = others.filter((each) => each !== undefined);
+    await applyReply(deps, channel, reply, { delivery, others: rest });
+    return true;
+  }
+  if (reply.question !== undefined && (!isPlaced || channel.places?.isPrivate)) {
+    await tellUnknown(deps, channel, reply);
+    return true;
+  }
+  return false;
+}
+
+/** The message that a reply at a place is a reply to. */
+async function findNamed(deps: ReceiveDeps, channel: Channel, reply: Reply): Promise<Delivery | undefined> {
+  return reply.outside === undefined ? undefined : findDelivery(deps, channel, { ...reply, question: undefined });
+}
+
+async function applyReply(
+  deps: ReceiveDeps,
+  channel: Channel,
+  reply: Reply,
+  { delivery, others }: { delivery: Delivery; others: Delivery[] },
+): Promise<void> {
   if (delivery.handled.includes(reply.key)) return;
+  if (reply.automaticSubject !== undefined && (await isAutomatic(deps, channel, delivery, reply))) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return tellStranger(deps, channel, delivery, reply);
   // Nobody has to answer news; without a question there is nothing that a reply could change.
@@ -109,11 +142,7 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   if (reply.form !== undefined) return openForm({ ...deps, channel, language }, { ...delivery, questionId }, reply);
   const taken =
     others.length > 0
-      ? {
-          text: sayWhich([delivery, ...others.filter((each) => each !== undefined)], language),
-          isNews: true,
-          isLate: false,
-        }
+      ? { text: sayWhich([delivery, ...others], channel, language), isNews: true, isLate: false }
       : await takeReply({ ...deps, channel, language }, { ...delivery, questionId }, reply, by);
   if (!taken) return;
   const isSilent = taken.isLate && (delivery.isLateTold === true || reply.isEdited === true);
@@ -126,6 +155,13 @@ export async function receiveReply(deps: ReceiveDeps, channel: Channel, reply: R
   }));
   if (responds) await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), taken.text);
   else if (reply.expectsResponse) await channel.acknowledge?.(reply.respondTo);
+}
+
+/** Says whether a program wrote the reply, by the message that it is about. */
+async function isAutomatic(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply): Promise<boolean> {
+  const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
+  const about = await readSubject(delivery, deps);
+  return channel.isAutomatic?.(reply, about.message(languageOf(deps, person))) === true;
 }
 
 /** Brings one question of a digest, in a message of its own. */
@@ -177,9 +213,8 @@ async function respondToNews(deps: ReceiveDeps, channel: Channel, delivery: Deli
 
 /** Responds to a command that names no question of this channel. */
 async function tellUnknown(deps: ReceiveDeps, channel: Channel, { question, from, respondTo }: Reply) {
-  if (question === undefined) return;
   const language = languageOf(deps, await findByAccount(deps.decider, channel, from));
-  await channel.respond?.(respondTo, tellIn(language, "unknown", { id: makeVisible(question) }));
+  await channel.respond?.(respondTo, tellIn(language, "unknown", { id: makeVisible(question ?? "") }));
 }
 
 /** Tells somebody who may not answer a message that everybody there can see; a discussion below it is not disturbed. */
@@ -235,45 +270,6 @@ export function languageOf({ decider }: ReceiveDeps, person: Person | undefined)
   return person?.language ?? decider.at(SYSTEM).rules.language;
 }
 
-/**
- * Records that a message came back: nobody has it. The address of its recipient is not used any more, and they are told
- * elsewhere: of that, and of the question itself.
- */
-export async function receiveFailure(
-  deps: ReceiveDeps & { openChannel: OpenChannel },
-  channel: Channel,
-  failure: MessageFailure,
-): Promise<void> {
-  const { decider } = deps;
-  const why = sayWhy(failure.why);
-  const returned = await decider.retry(async () => {
-    const found = await findDelivery(deps, channel, { token: failure.token, from: undefined });
-    if (!found || found.state === "failed") return { delivery: undefined };
-    const at = decider.at(SYSTEM);
-    const { events } = await readSubject(found, deps);
-    const person = found.person === undefined ? undefined : await decider.findPerson(found.person);
-    const marked = person && withBounce(person, why, at.now);
-    const marking =
-      marked && marked !== person ? changePerson(person, withoutDirectory(marked, at.rules.directory), at) : {};
-    const committed = await decider.commit({
-      entries: [deliveryEntry(returnDelivery(found, why, at.now)), ...(marking.entries ?? [])],
-      events: [
-        ...events("delivery_failed", { channel: found.channel, person: found.person, why }),
-        ...(marking.events ?? []),
-      ],
-    });
-    return committed.ok ? { delivery: found, person } : undefined;
-  });
-  const { delivery, person } = returned;
-  if (!delivery || !person) return;
-  const { questionId, channel: name } = delivery;
-  const text = tellIn(languageOf(deps, person), "bounced", { why, name: person.id });
-  await tellElsewhere({ channel: name, person: person.id }, text, deps);
-  if (questionId === undefined) return;
-  const people = await decider.readPeople();
-  await decider.changeQuestion(questionId, SYSTEM, ({ question }, at) => announceAgain(question, at, people));
-}
-
 /** A reply is handled in the channel that brought it and in the language of its sender. */
 type ReplyDeps = ReceiveDeps & { channel: Channel; language: Language };
 
@@ -284,11 +280,12 @@ async function takeReply(
   by: Actor,
 ): Promise<ReplyEffect | undefined> {
   const { questionId: id } = delivery;
-  const read = await deps.decider.rows.read(id);
   const key = `${delivery.channel}:${reply.key}`;
   const { language } = deps;
-  const said = questionMessage(read, delivery.token, deps.decider.at(by).rules, language);
+  let read: QuestionSnapshot | undefined;
   try {
+    read = await deps.decider.rows.read(id);
+    const said = questionMessage(read, delivery.token, deps.decider.at(by).rules, language);
     const text = deps.channel.extract ? deps.channel.extract(reply, said) : reply.text;
     if (text === undefined) return undefined;
     // In a mail a token only says which message it answers.
@@ -306,6 +303,7 @@ async function takeReply(
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
         return { text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }), isNews: true, isLate: false };
       default:
+        if (isUnnamed(deps.channel, reply)) requireNamed(read, act.input, { ...deps.decider.at(by).rules, language });
         if (!hasCode) requireShown(deps, read, act.input);
         return sayTaken(
           await deps.questions.answer(id, { ...act.input, key, undoMs: undoWindow(deps, by) }, by),
@@ -313,9 +311,14 @@ async function takeReply(
         );
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || isPassing(error)) throw error;
     return await explain(error, read, deps);
   }
+}
+
+/** Words in a chat of one person, which name neither a message nor a question. */
+function isUnnamed({ places }: Channel, { outside, question, token }: Reply) {
+  return places?.isPrivate === true && outside === undefined && question === undefined && token === undefined;
 }
 
 function readAct({ items, question, text }: Reply, { content }: QuestionSnapshot, isPress: boolean): ReplyAct {
@@ -351,11 +354,11 @@ function sayTaken({ question }: QuestionSnapshot, language: Language): ReplyEffe
 /** Tells the truth about a refused reply, and how to answer if that is still possible here. */
 async function explain(
   refusal: Refusal,
-  read: QuestionSnapshot,
+  read: QuestionSnapshot | undefined,
   { decider, language }: ReplyDeps,
 ): Promise<ReplyEffect> {
   const { rules } = decider.at(SYSTEM);
-  const how = HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
+  const how = read && HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
   const elsewhere = refusal.code === "needs_person" ? refusal.hint : undefined;
   // A reply needs a confirmation only where its message does not show enough, and that is said in the reader's language.
   const what = refusal.code === "needs_confirmation" ? refusal.message : await sayInLanguage(refusal, language);

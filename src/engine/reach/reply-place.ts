@@ -28,19 +28,21 @@ export async function findAtPlace(
     .map(({ body }) => String(body["delivery"]));
   const deliveries = (await store.readEntries("delivery", [...new Set(ids)])).map(parseDelivery);
   const newest = deliveries.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
+  // What was taken before, and comes again after a crash or a restart, is about the same message as before.
+  const taken = newest.find(({ handled }) => handled.includes(reply.key));
+  if (taken) return [taken];
   const { question: name } = reply;
   if (name !== undefined) return newest.filter((delivery) => isNamedBy(idOf(delivery), name));
-  const read = async (delivery: Delivery) => delivery.questionId && (await decider.rows.read(delivery.questionId));
-  const waiting: Delivery[] = [];
-  for (const delivery of newest) {
-    const about = await read(delivery);
-    if (about && isPending(about.question)) waiting.push(delivery);
-  }
+  const reads = await decider.rows.readMany(newest.flatMap(({ questionId }) => questionId ?? []));
+  const read = (delivery: Delivery) => reads.find(({ question }) => question.id === delivery.questionId);
+  const waiting = newest.filter((delivery) => {
+    const about = read(delivery);
+    return about && isPending(about.question);
+  });
   const [last] = newest;
-  // Comments are read again after a restart, and an edit says nothing new.
-  const isNew = reply.isEdited !== true && !newest.some(({ handled }) => handled.includes(reply.key));
-  if (waiting.length > 0 || !last || !isNew) return waiting;
-  const about = await read(last);
+  // An edit says nothing new.
+  if (waiting.length > 0 || !last || reply.isEdited === true) return waiting;
+  const about = read(last);
   return about && namesOption(about.content, reply.text) ? [last] : [];
 }
 
@@ -56,8 +58,13 @@ function isNamedBy(id: string, name: string) {
 }
 
 /** The words for a reply that may be about several questions. */
-export function sayWhich(candidates: readonly Delivery[], language: Language): string {
+export function sayWhich(
+  candidates: readonly Delivery[],
+  { places }: Pick<Channel, "places">,
+  language: Language,
+): string {
   const ids = candidates.map(idOf);
-  const commands = ids.map((id) => `\`/answer ${shortId(id, ids)} …\``).toReversed();
-  return tellIn(language, "which", { n: ids.length, commands: commands.join(", ") });
+  const commands = ids.map((id) => `/answer ${shortId(id, ids)} …`).toReversed();
+  if (places?.isPrivate) return tellIn(language, "which.message", { n: ids.length, commands: commands.join(", ") });
+  return tellIn(language, "which", { n: ids.length, commands: commands.map((each) => `\`${each}\``).join(", ") });
 }
