@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from "../../src/core/instant
 import { DEFAULT_RULES, type Rules } from "../../src/core/rules.ts";
 import type { WireMessage } from "../../src/core/channel/channel.ts";
 import { findAddress } from "../../src/core/channel/target.ts";
-import { ADA } from "../builders.ts";
+import { ADA, AGENT } from "../builders.ts";
 import { Scene, said } from "../scene.ts";
 import type { Counterpart } from "./counterpart.ts";
 import { CHAT } from "./telegram-server.ts";
@@ -152,6 +152,18 @@ export function channelSuite(
       for (const part of ["Redis or Memcached?", "A) Redis", "B) Memcached", "#1"]) expect(text).toContain(part);
       expect(text).toMatch(/\bby 2026-01-02 12:00 UTC/i);
       expect(service.shown()).toHaveLength(1);
+    });
+
+    test("what only the asker claims about its run is marked, and what is known is not", async () => {
+      const claims = { agent: "claude", repo: `acme/${"long".repeat(100)}` };
+      const { question } = await scene.engine.ask(scene.input(), AGENT, { run: claims });
+      await scene.pass(0);
+      expect(await shownText()).toMatch(/acme\/[^ ]+ \(unverified\) · claude \(unverified\)/);
+      await scene.engine.cancel(question.id, {}, ADA);
+      const { id: runId } = await scene.engine.createRun({ agent: "claude", repo: "acme/api" }, ADA);
+      await scene.engine.ask(scene.input({ question: "Which port?" }), AGENT, { runId });
+      await scene.pass(0);
+      expect(await shownText()).toMatch(/acme\/api · claude(?! \(unverified)/);
     });
 
     test("at least forty cases apply to this channel", ({ task }) => {
