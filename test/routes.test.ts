@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { findRoute, type Route } from "../src/core/channel/route.ts";
 import { SYSTEM } from "../src/core/people/actor.ts";
-import { ADA, aQuestion, aRun } from "./builders.ts";
+import type { Question } from "../src/core/question/question.ts";
+import type { Run } from "../src/core/run/run.ts";
+import { ADA, AGENT, aQuestion, aRun } from "./builders.ts";
 import { Board } from "./channels/board-channel.ts";
 import { ConfigHome } from "./config-home.ts";
 import { Scene, said } from "./scene.ts";
@@ -37,6 +39,40 @@ describe("the first rule that matches counts:", () => {
     const agents: Route[] = [{ name: "codex", agent: ["codex"], people: ["ada"], channels: [] }];
     expect(findRoute(agents, aQuestion(), aRun({ agent: "claude" }))).toBeUndefined();
     expect(findRoute(agents, aQuestion(), aRun({ agent: "codex" }))).toBe(agents[0]);
+  });
+});
+
+describe("what only the asker claims chooses no rule:", () => {
+  const claimed = { agent: "asker", repo: "asker", labels: "asker" } as const;
+  const general: Route = { name: "general", people: ["ops"], channels: [] };
+  const rule = (over: Partial<Route>): Route => ({ ...general, name: "chosen", people: ["nobody"], ...over });
+
+  test.each([
+    ["the repository", rule({ repo: ["acme/*"] })],
+    ["the agent", rule({ agent: ["claude"] })],
+    ["a label", rule({ label: ["quiet"] })],
+    ["a low risk", rule({ risk: ["low"] })],
+  ])("%s", (_name, chosen) => {
+    const run = { repo: "acme/api", agent: "claude", labels: ["quiet"] };
+    const find = (sources: Run["sources"], riskSource: Question["riskSource"]) =>
+      findRoute([chosen, general], aQuestion({ risk: "low", riskSource }), aRun({ ...run, sources }))?.name;
+    expect(find({ agent: "measured", repo: "measured", labels: "person" }, "person")).toBe("chosen");
+    expect(find(claimed, "asker")).toBe("general");
+    expect(find(undefined, undefined)).toBe("general");
+  });
+
+  test("a claimed low risk goes where a question without a risk goes, a claimed high risk to its rule", () => {
+    const rules = [rule({ name: "high", risk: ["high"] }), rule({ name: "medium", risk: ["medium"] })];
+    const find = (risk: Question["risk"]) => findRoute(rules, aQuestion({ risk, riskSource: "asker" }), aRun())?.name;
+    expect([find("low"), find("medium"), find("high")]).toEqual(["medium", "medium", "high"]);
+  });
+
+  test("the people whom the settings name otherwise are told", async () => {
+    const scene = await aScene();
+    const { question } = await scene.engine.ask(scene.input(), AGENT, { run: PAYMENTS });
+    expect(question.route).toBe("others");
+    const told = question.deliveries?.map(({ channel, person }) => `${channel} ${person ?? "-"}`);
+    expect(told).toEqual(["telegram ada", "telegram lena", "telegram mika", "ntfy -"]);
   });
 });
 
