@@ -30,6 +30,7 @@ import { sayWhy } from "../jobs/job-retry.ts";
 import type { Handler, JobContext } from "../jobs/worker.ts";
 import { attentionRulesOf, countRing, findCollectUntil, keepHeld, makeDigest, uncountRing } from "./attention.ts";
 import { beginOutage, endOutage, findReportTime, reportOutage, tellAnotherWay } from "./outage.ts";
+import { keepLastSent } from "./last-sent.ts";
 import { type MessageSubject, readSubject } from "./message-subject.ts";
 import { findPresentUntil } from "./presence.ts";
 
@@ -268,7 +269,13 @@ async function succeed(task: Task, done: Success): Promise<void> {
   // A reminder that became due with the change comes after it.
   const isGoingOn = done.step === "edit" && isReminderDue(delivery, about);
   const end = isGoingOn ? { postponed: [{ job: task.job, dueAt: at.now, tries: 0 }] } : { finished: [task.job] };
-  const readMore = async () => ({ entries: [...outside, ...((await endOutage(work.store, delivery)).entries ?? [])] });
+  const readMore = async () => ({
+    entries: [
+      ...outside,
+      ...((await endOutage(work.store, delivery)).entries ?? []),
+      ...(await keepLastSent(work.store, channel, at.now)),
+    ],
+  });
   return commitResult(task, change, { events }, end, readMore);
 }
 
