@@ -19,6 +19,7 @@ const Standard = z.strictObject({
     is_whole: z.boolean(),
   }),
 });
+const Note = z.strictObject({ type: z.literal("note"), data: z.strictObject({ text: z.string() }) });
 const Slack = z.strictObject({
   text: z.string().min(1).max(4_000),
   unfurl_links: z.literal(false),
@@ -102,6 +103,7 @@ export class WebhookServer implements Counterpart {
       return;
     }
     new Webhook(SECRET).verify(text, headers);
+    if (Note.safeParse(body).success) return;
     const { data, type } = Standard.parse(body);
     this.types.push(type);
     if (type !== "question.reminded") this.#seen.set(data.question.id, data.text);
