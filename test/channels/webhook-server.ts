@@ -52,6 +52,8 @@ export class WebhookServer implements Counterpart {
   readonly #seen = new Map<string, string>();
   /** The types of the standard webhooks, in the order in which they came. */
   readonly types: string[] = [];
+  /** The ids of the standard webhooks, in the order in which they came, refused ones included. */
+  readonly ids: string[] = [];
 
   static async start(format: WebhookFormat): Promise<WebhookServer> {
     const server = new LoopbackServer();
@@ -82,6 +84,7 @@ export class WebhookServer implements Counterpart {
   handle({ headers, text }: LoopbackRequest, response: ServerResponse): void {
     this.traffic.count();
     this.traffic.keep(text);
+    this.ids.push(String(headers["webhook-id"]));
     const failure = this.traffic.nextFailure();
     if (failure) {
       const after = failure.retryAfterS === undefined ? {} : { "retry-after": String(failure.retryAfterS) };

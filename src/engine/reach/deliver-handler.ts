@@ -67,6 +67,7 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
       mention: await findMentioned(delivery, work),
       thread: await findThread(delivery, work),
       isChange: delivery.sentAt !== undefined,
+      change: delivery.changes ?? 0,
     };
     const wire = channel.build(message, to);
     const face = hashText(JSON.stringify(channel.face?.(message, to) ?? wire));
