@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Channel } from "../src/core/channel/channel.ts";
 import { findRoute, type Route } from "../src/core/channel/route.ts";
 import { SYSTEM } from "../src/core/people/actor.ts";
 import type { Question } from "../src/core/question/question.ts";
@@ -174,4 +175,17 @@ test("--dry-run shows who would be told, where and by which rule, and asks nothi
   expect(page.stdout).toContain("ntfy, lena:\n{");
   expect(page.stdout).toContain("Not reached: mika\n");
   expect(await scene.engine.listQuestions({ order: "oldest", limit: 10 })).toEqual([]);
+});
+
+test("--dry-run shows whom a message mentions at a shared address", async () => {
+  const scene = await aScene([]);
+  const home = new ConfigHome();
+  const slack = '[channels.slack]\nmode = "socket"\nchannel = "C1"\ntoken_env = "A"\napp_token_env = "B"';
+  home.write(home.userFile, `${slack}\n[people.lena]\nslack = "U0LENA"\n`);
+  const board = new Board();
+  const build: Channel["build"] = (_message, { mention }) => ({ mention });
+  const over = { ...home.around(), openChannelOf: () => Promise.resolve(Object.assign(board, { build })) };
+  const argv = ["ask", "Which cache?", "--to", "lena", "--dry-run", "--via", "slack", "--json"];
+  const { stdout } = await type(scene, argv, over);
+  expect(JSON.parse(stdout)).toMatchObject([{ channel: "slack", person: null, message: { mention: ["U0LENA"] } }]);
 });

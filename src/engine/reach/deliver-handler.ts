@@ -1,5 +1,6 @@
 import type { Channel, ChannelResult, OpenChannel, WireMessage } from "../../core/channel/channel.ts";
-import { findAddress, meantBy } from "../../core/channel/target.ts";
+import { mentionedIn } from "../../core/channel/recipient.ts";
+import { findAddress } from "../../core/channel/target.ts";
 import {
   type Delivery,
   type DeliveryStep,
@@ -156,7 +157,7 @@ async function findRecipient({ person }: Delivery, { decider }: JobContext): Pro
 async function findMentioned({ person, channel, questionId }: Delivery, { decider }: JobContext): Promise<string[]> {
   if (person !== undefined || questionId === undefined) return [];
   const [{ question }, people] = await Promise.all([decider.rows.read(questionId), decider.readPeople()]);
-  return meantBy(question, people).flatMap((each) => findAddress(each, channel) ?? []);
+  return mentionedIn(question, channel, people);
 }
 
 /** The message of the run's last question for the same recipient: news of the run belongs below it. */
