@@ -16,6 +16,7 @@ const UNRECORDED_MS = 400;
 const SECRET = "hunter2hunter2hunter2";
 const HOSTILE = [
   "<!channel> <@U123> @everyone @here #123 </b><script>alert(1)</script> &amp; <b>",
+  "ask @lena, @acme/ops or acme/api#7 and read [the terms](https://evil.example) [again]( https://evil.example )",
   "\u202eevil\u202c \u200bzero ]]> %s ${x} {{y}} `code` *bold* _it_",
 ];
 
@@ -52,6 +53,8 @@ export interface ChannelTraits {
   hasWords: boolean;
   /** The service acts on mentions in a text. */
   hasMentions: boolean;
+  /** The service draws `[words](address)` as a link that hides its address. */
+  hasMarkdownLinks?: boolean;
   /** The service has access tokens, and answers with HTTP statuses such as 429. */
   hasStatuses: boolean;
   /** A message that was sent stays as it is: only an outcome that its recipient does not know is a further one. */
@@ -381,7 +384,8 @@ export function channelSuite(
       await asked({ question: text, options: [text.slice(0, 60), "No"], context: text });
       const all = service.traffic.everythingSent();
       expect(all).not.toMatch(/\u202e|\u200b/);
-      if (traits.hasMentions) expect(all).not.toMatch(/@everyone|@here|<!channel>|<@U/);
+      if (traits.hasMentions) expect(all).not.toMatch(/@everyone|@here|@lena|@acme|#123|api#7|<!channel>|<@U/);
+      if (traits.hasMarkdownLinks) expect(all).not.toContain("](");
       expect(service.shown()).toHaveLength(1);
     });
 

@@ -6,7 +6,7 @@ import { tellIn } from "../../core/channel/message-words.ts";
 import { instant } from "../../core/instant.ts";
 import { type Option, hashText } from "../../core/question/content.ts";
 import { signWebhook } from "../../core/question/callback.ts";
-import { neutraliseMentions } from "../../core/text/mention.ts";
+import { neutraliseLinks, neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Outbound } from "../outbound.ts";
 
@@ -173,6 +173,6 @@ const FOREIGN: Readonly<Record<WebhookFormat, (text: string) => string>> = {
   standard: makeVisible,
   // Slack reads its own commands between angle brackets; only these three characters have to be escaped.
   slack: (text) => plain(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
-  discord: plain,
-  teams: plain,
+  discord: (text) => neutraliseLinks(plain(text)),
+  teams: (text) => neutraliseLinks(plain(text)),
 };
