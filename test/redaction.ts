@@ -7,7 +7,7 @@ import { OWN_FORMS } from "./secret-texts.ts";
 
 const MASK = "[redacted]";
 /** Values as a run has them in its environment: made up by a program, by a person, and with everything to escape. */
-const OWN_SECRETS = [
+export const OWN_SECRETS = [
   "kX9$fQ2!vLp7&wZ4/tR+8=mB",
   "correct horse battery staple 42",
   "p@ss w0rd\"with'quotes\\and\nlines-9",
@@ -59,7 +59,7 @@ export function measureOutside(file: string): Recall {
 }
 
 /** Says whether half of a secret in a row is still in a text. */
-function isHalfLeft(text: string, secret: string): boolean {
+export function isHalfLeft(text: string, secret: string): boolean {
   const length = Math.max(1, Math.ceil(secret.length / 2));
   for (let at = 0; at + length <= secret.length; at += 1) {
     if (text.includes(secret.slice(at, at + length))) return true;

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { Channel } from "../src/core/channel/channel.ts";
 import { findRoute, type Route } from "../src/core/channel/route.ts";
 import { SYSTEM } from "../src/core/people/actor.ts";
-import { ADA, aQuestion, aRun } from "./builders.ts";
+import type { Question } from "../src/core/question/question.ts";
+import type { Run } from "../src/core/run/run.ts";
+import { ADA, AGENT, aQuestion, aRun } from "./builders.ts";
 import { Board } from "./channels/board-channel.ts";
 import { ConfigHome } from "./config-home.ts";
 import { Scene, said } from "./scene.ts";
@@ -37,6 +40,40 @@ describe("the first rule that matches counts:", () => {
     const agents: Route[] = [{ name: "codex", agent: ["codex"], people: ["ada"], channels: [] }];
     expect(findRoute(agents, aQuestion(), aRun({ agent: "claude" }))).toBeUndefined();
     expect(findRoute(agents, aQuestion(), aRun({ agent: "codex" }))).toBe(agents[0]);
+  });
+});
+
+describe("what only the asker claims chooses no rule:", () => {
+  const claimed = { agent: "asker", repo: "asker", labels: "asker" } as const;
+  const general: Route = { name: "general", people: ["ops"], channels: [] };
+  const rule = (over: Partial<Route>): Route => ({ ...general, name: "chosen", people: ["nobody"], ...over });
+
+  test.each([
+    ["the repository", rule({ repo: ["acme/*"] })],
+    ["the agent", rule({ agent: ["claude"] })],
+    ["a label", rule({ label: ["quiet"] })],
+    ["a low risk", rule({ risk: ["low"] })],
+  ])("%s", (_name, chosen) => {
+    const run = { repo: "acme/api", agent: "claude", labels: ["quiet"] };
+    const find = (sources: Run["sources"], riskSource: Question["riskSource"]) =>
+      findRoute([chosen, general], aQuestion({ risk: "low", riskSource }), aRun({ ...run, sources }))?.name;
+    expect(find({ agent: "measured", repo: "measured", labels: "person" }, "person")).toBe("chosen");
+    expect(find(claimed, "asker")).toBe("general");
+    expect(find(undefined, undefined)).toBe("general");
+  });
+
+  test("a claimed low risk goes where a question without a risk goes, a claimed high risk to its rule", () => {
+    const rules = [rule({ name: "high", risk: ["high"] }), rule({ name: "medium", risk: ["medium"] })];
+    const find = (risk: Question["risk"]) => findRoute(rules, aQuestion({ risk, riskSource: "asker" }), aRun())?.name;
+    expect([find("low"), find("medium"), find("high")]).toEqual(["medium", "medium", "high"]);
+  });
+
+  test("the people whom the settings name otherwise are told", async () => {
+    const scene = await aScene();
+    const { question } = await scene.engine.ask(scene.input(), AGENT, { run: PAYMENTS });
+    expect(question.route).toBe("others");
+    const told = question.deliveries?.map(({ channel, person }) => `${channel} ${person ?? "-"}`);
+    expect(told).toEqual(["telegram ada", "telegram lena", "telegram mika", "ntfy -"]);
   });
 });
 
@@ -138,4 +175,17 @@ test("--dry-run shows who would be told, where and by which rule, and asks nothi
   expect(page.stdout).toContain("ntfy, lena:\n{");
   expect(page.stdout).toContain("Not reached: mika\n");
   expect(await scene.engine.listQuestions({ order: "oldest", limit: 10 })).toEqual([]);
+});
+
+test("--dry-run shows whom a message mentions at a shared address", async () => {
+  const scene = await aScene([]);
+  const home = new ConfigHome();
+  const slack = '[channels.slack]\nmode = "socket"\nchannel = "C1"\ntoken_env = "A"\napp_token_env = "B"';
+  home.write(home.userFile, `${slack}\n[people.lena]\nslack = "U0LENA"\n`);
+  const board = new Board();
+  const build: Channel["build"] = (_message, { mention }) => ({ mention });
+  const over = { ...home.around(), openChannelOf: () => Promise.resolve(Object.assign(board, { build })) };
+  const argv = ["ask", "Which cache?", "--to", "lena", "--dry-run", "--via", "slack", "--json"];
+  const { stdout } = await type(scene, argv, over);
+  expect(JSON.parse(stdout)).toMatchObject([{ channel: "slack", person: null, message: { mention: ["U0LENA"] } }]);
 });

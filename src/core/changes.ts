@@ -20,7 +20,7 @@ export interface DecisionContext {
 }
 
 /**
- * A small row of any other kind: person, token, worker, delivery, message outside, listener, presence, outage of a channel, digest, attention of a person, inbox entry, alert,
+ * A small row of any other kind: person, token, worker, delivery, message outside, listener, presence, outage of a channel, when a channel last sent something, digest, attention of a person, inbox entry, alert,
  * template, who asked what, clock, last seal, last anchored seal, roster, statistics of closed questions, the key that
  * signs exports, the copy of a damaged row, definition of a workflow, who approved it, checkpoint of its run, what
  * triggered it last.
@@ -36,6 +36,7 @@ export interface Entry {
     | "listener"
     | "presence"
     | "outage"
+    | "last_sent"
     | "digest"
     | "attention"
     | "inbox"

@@ -5,13 +5,13 @@ import { questionMessage } from "../../src/core/channel/message.ts";
 import { AGENT } from "../builders.ts";
 import { SCRIPT, Scene } from "../scene.ts";
 import { allChannels } from "./all-channels.ts";
+import { lettersOf, textsIn } from "./wire-text.ts";
 
 const TOKEN = "T0KEN";
 const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 /** What a press sends, in each channel's own form. */
 const PRESS =
   /T0KEN[: ]([A-Z]+)"|body=([A-Z]+)\\?"|- \[ \] \*\*([A-Z]+)\)|"choose:([A-Z]+)"|"id":"T0KEN","value":"([A-Z]+)"/g;
-const ENTITIES = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
 
 /** Lengths around every limit: a notification's 600 characters, and up to more than any service takes. */
 const lengths = fc.oneof(fc.nat(80), fc.nat(1_200), fc.integer({ min: 1_500, max: 9_000 }));
@@ -36,22 +36,11 @@ const toolCall = fc.oneof(
 );
 
 /** Each channel sees a call that it can show and one that it cannot, whatever is generated. */
-const EXAMPLES: Array<[{ name: string; input: Record<string, unknown> }, "low" | "medium"]> = [
+const EXAMPLES: Array<[{ name: string; input: Record<string, unknown> }, "low" | "medium" | "high"]> = [
   [{ name: "Bash", input: { command: "ls -la /repo" } }, "low"],
   [{ name: "Bash", input: { command: `curl -H 'x: ${SECRET}' example.com` } }, "medium"],
+  [{ name: "Bash", input: { command: "rm -rf /repo/build" } }, "high"],
 ];
-
-/** All texts in a value, however deep. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return value !== null && typeof value === "object" ? Object.values(value).flatMap(textsIn) : [];
-}
-
-/** The letters and digits of a text: what no channel escapes, breaks or draws differently. */
-function lettersOf(value: string) {
-  const plain = value.replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity as keyof typeof ENTITIES]);
-  return plain.replaceAll(/[^\p{L}\p{N}]/gu, "");
-}
 
 /** The keys of the options that the message lets its reader press. */
 function pressable(wire: WireMessage) {
@@ -62,7 +51,7 @@ test("no channel has a button that approves unless all of the call is visible in
   const channels = await allChannels();
   const seen = new Map(channels.map(({ name }) => [name, { approving: 0, withheld: 0 }]));
   await fc.assert(
-    fc.asyncProperty(toolCall, fc.constantFrom("low", "medium"), async (tool, risk) => {
+    fc.asyncProperty(toolCall, fc.constantFrom("low", "medium", "high"), async (tool, risk) => {
       const scene = new Scene({ rules: { publicUrl: "https://askd.example.com" } });
       const input = scene.input({ kind: "approval", tool, risk }, SCRIPT);
       const read = await scene.engine.ask(input, AGENT);
@@ -75,6 +64,8 @@ test("no channel has a button that approves unless all of the call is visible in
         expect(JSON.stringify(wire)).not.toContain(SECRET);
         const counts = seen.get(name);
         const isApproving = pressable(wire).some((key) => approving?.includes(key ?? ""));
+        if (message.risk === "high" && channel.strength !== "person")
+          expect({ name, isApproving }).toEqual({ name, isApproving: false });
         if (!isApproving) {
           if (counts) counts.withheld += 1;
           continue;

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from "../../src/core/instant
 import { DEFAULT_RULES, type Rules } from "../../src/core/rules.ts";
 import type { WireMessage } from "../../src/core/channel/channel.ts";
 import { findAddress } from "../../src/core/channel/target.ts";
-import { ADA } from "../builders.ts";
+import { ADA, AGENT } from "../builders.ts";
 import { Scene, said } from "../scene.ts";
 import type { Counterpart } from "./counterpart.ts";
 import { CHAT } from "./telegram-server.ts";
@@ -16,6 +16,7 @@ const UNRECORDED_MS = 400;
 const SECRET = "hunter2hunter2hunter2";
 const HOSTILE = [
   "<!channel> <@U123> @everyone @here #123 </b><script>alert(1)</script> &amp; <b>",
+  "ask @lena, @acme/ops or acme/api#7 and read [the terms](https://evil.example) [again]( https://evil.example )",
   "\u202eevil\u202c \u200bzero ]]> %s ${x} {{y}} `code` *bold* _it_",
 ];
 
@@ -52,6 +53,8 @@ export interface ChannelTraits {
   hasWords: boolean;
   /** The service acts on mentions in a text. */
   hasMentions: boolean;
+  /** The service draws `[words](address)` as a link that hides its address. */
+  hasMarkdownLinks?: boolean;
   /** The service has access tokens, and answers with HTTP statuses such as 429. */
   hasStatuses: boolean;
   /** A message that was sent stays as it is: only an outcome that its recipient does not know is a further one. */
@@ -152,6 +155,18 @@ export function channelSuite(
       for (const part of ["Redis or Memcached?", "A) Redis", "B) Memcached", "#1"]) expect(text).toContain(part);
       expect(text).toMatch(/\bby 2026-01-02 12:00 UTC/i);
       expect(service.shown()).toHaveLength(1);
+    });
+
+    test("what only the asker claims about its run is marked, and what is known is not", async () => {
+      const claims = { agent: "claude", repo: `acme/${"long".repeat(100)}` };
+      const { question } = await scene.engine.ask(scene.input(), AGENT, { run: claims });
+      await scene.pass(0);
+      expect(await shownText()).toMatch(/acme\/[^ ]+ \(unverified\) · claude \(unverified\)/);
+      await scene.engine.cancel(question.id, {}, ADA);
+      const { id: runId } = await scene.engine.createRun({ agent: "claude", repo: "acme/api" }, ADA);
+      await scene.engine.ask(scene.input({ question: "Which port?" }), AGENT, { runId });
+      await scene.pass(0);
+      expect(await shownText()).toMatch(/acme\/api · claude(?! \(unverified)/);
     });
 
     test("at least forty cases apply to this channel", ({ task }) => {
@@ -369,7 +384,8 @@ export function channelSuite(
       await asked({ question: text, options: [text.slice(0, 60), "No"], context: text });
       const all = service.traffic.everythingSent();
       expect(all).not.toMatch(/\u202e|\u200b/);
-      if (traits.hasMentions) expect(all).not.toMatch(/@everyone|@here|<!channel>|<@U/);
+      if (traits.hasMentions) expect(all).not.toMatch(/@everyone|@here|@lena|@acme|#123|api#7|<!channel>|<@U/);
+      if (traits.hasMarkdownLinks) expect(all).not.toContain("](");
       expect(service.shown()).toHaveLength(1);
     });
 
@@ -417,13 +433,12 @@ export function channelSuite(
       expect(await statusOf(other)).toBe("answered");
     });
 
-    test("a channel that sends to people can send them a note", async () => {
+    test("a channel can send a note, such as that another channel fails, unless it has issues only", async () => {
       const { channel, reach, person, traffic } = service;
-      if (!reach.isPersonal) return;
-      const address = findAddress(
-        { id: "mika", version: 0, groups: [], telegram: String(CHAT), ...person },
-        reach.name,
-      );
+      // A comment of an issue is about that issue, and stays there for all to read.
+      if (reach.hasIssues) return expect(channel.note).toBeUndefined();
+      const mika = { id: "mika", version: 0, groups: [], telegram: String(CHAT), ...person };
+      const address = reach.isPersonal ? findAddress(mika, reach.name) : undefined;
       const note = channel.note?.("Nothing was sent since 12:00", { address });
       expect(note && (await channel.send(note))).toMatchObject({ ok: true });
       expect(traffic.everythingSent()).toContain("Nothing was sent since 12:00");

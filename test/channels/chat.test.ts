@@ -14,7 +14,7 @@ import { OUTBOUND } from "./loopback-server.ts";
 import { TeamsServer } from "./teams-server.ts";
 
 const ABLE = { hasMentions: true, hasStatuses: true, tellsOfDeletion: true, mayRepeat: true };
-const TRAITS = { strength: "person", hasWords: true, ...ABLE } as const;
+const TRAITS = { strength: "person", hasWords: true, hasMarkdownLinks: true, ...ABLE } as const;
 const WAIT = { timeout: 10_000 };
 
 channelSuite("Discord", TRAITS, () => DiscordServer.start());

@@ -19,6 +19,7 @@ const Standard = z.strictObject({
     is_whole: z.boolean(),
   }),
 });
+const Note = z.strictObject({ type: z.literal("note"), data: z.strictObject({ text: z.string() }) });
 const Slack = z.strictObject({
   text: z.string().min(1).max(4_000),
   unfurl_links: z.literal(false),
@@ -51,6 +52,8 @@ export class WebhookServer implements Counterpart {
   readonly #seen = new Map<string, string>();
   /** The types of the standard webhooks, in the order in which they came. */
   readonly types: string[] = [];
+  /** The ids of the standard webhooks, in the order in which they came, refused ones included. */
+  readonly ids: string[] = [];
 
   static async start(format: WebhookFormat): Promise<WebhookServer> {
     const server = new LoopbackServer();
@@ -81,6 +84,7 @@ export class WebhookServer implements Counterpart {
   handle({ headers, text }: LoopbackRequest, response: ServerResponse): void {
     this.traffic.count();
     this.traffic.keep(text);
+    this.ids.push(String(headers["webhook-id"]));
     const failure = this.traffic.nextFailure();
     if (failure) {
       const after = failure.retryAfterS === undefined ? {} : { "retry-after": String(failure.retryAfterS) };
@@ -102,6 +106,7 @@ export class WebhookServer implements Counterpart {
       return;
     }
     new Webhook(SECRET).verify(text, headers);
+    if (Note.safeParse(body).success) return;
     const { data, type } = Standard.parse(body);
     this.types.push(type);
     if (type !== "question.reminded") this.#seen.set(data.question.id, data.text);

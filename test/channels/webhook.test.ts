@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { HOUR_MS } from "../../src/core/instant.ts";
+import { HOUR_MS, SECOND_MS } from "../../src/core/instant.ts";
 import { ADA } from "../builders.ts";
 import { Scene } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
@@ -9,7 +9,8 @@ const TELLS = { strength: undefined, hasWords: false, hasStatuses: true, isPubli
 
 channelSuite("webhook, signed", { ...TELLS, hasMentions: false }, () => WebhookServer.start("standard"));
 for (const format of ["slack", "discord", "teams"] as const) {
-  channelSuite(`webhook for ${format}`, { ...TELLS, hasMentions: true }, () => WebhookServer.start(format));
+  const traits = { ...TELLS, hasMentions: true, hasMarkdownLinks: format !== "slack" };
+  channelSuite(`webhook for ${format}`, traits, () => WebhookServer.start(format));
 }
 
 test.each([401, 403, 404])(
@@ -63,3 +64,28 @@ test.each(["standard", "slack"] as const)(
     expect(service.shown()[0]?.text).not.toContain("Memcached\n");
   },
 );
+
+test("each change has an id of its own, also if it brings back what was there before, and keeps it when it is tried again", async () => {
+  const service = await WebhookServer.start("standard");
+  const scene = new Scene({ rules: { reach: [service.reach] }, openChannel: () => Promise.resolve(service.channel) });
+  onTestFinished(() => service.close());
+  const { question } = await scene.ask({ timeout: "10h" });
+  await scene.pass(0);
+  for (const act of ["claim", "release", "claim", "release"] as const) {
+    await scene.engine[act](question.id, ADA);
+    await scene.pass(0);
+  }
+  expect(service.types).toHaveLength(5);
+  expect(new Set(service.ids).size).toBe(5);
+  service.traffic.fail({ status: 503 }, 2);
+  await scene.engine.claim(question.id, ADA);
+  for (const seconds of [0, 10, 60]) await scene.pass(seconds * SECOND_MS);
+  expect(service.types).toHaveLength(6);
+  expect(service.ids).toHaveLength(8);
+  expect(new Set(service.ids).size).toBe(6);
+  await scene.engine.release(question.id, ADA);
+  await scene.pass(5 * HOUR_MS);
+  await scene.pass(0);
+  expect(service.types.at(-1)).toBe("question.reminded");
+  expect(new Set(service.ids).size).toBe(8);
+});

@@ -50,6 +50,7 @@ const OUTSIDE_KINDS: ReadonlySet<Value> = new Set([
   "listener",
   "presence",
   "outage",
+  "last_sent",
 ]);
 /** What of a delivery does not change with how far it has come. */
 const DELIVERY_FIELDS: ReadonlySet<string> = new Set(["token", "channel", "person"]);

@@ -35,6 +35,11 @@ export function appriseChannel({ readUrls }: AppriseSettings, { run }: Outbound)
     edit: (_outside, wire) => deliver(wire),
     remind: (_outside, wire, text) =>
       deliver({ ...wire, body: cutText(plain(text), BODY_CHARS, countCharacters).text }),
+    note: (text) => ({
+      title: "askd",
+      body: cutText(plain(text), BODY_CHARS, countCharacters).text,
+      type: "warning",
+    }),
     verify: async () => {
       const { exitCode, stderr } = await run(["apprise", "--version"]);
       if (exitCode === NOT_FOUND) throw new Error("apprise is not installed: install it with: pipx install apprise");

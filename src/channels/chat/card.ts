@@ -1,17 +1,15 @@
 import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
 import type { CardElement } from "chat";
 import { type QuestionMessage, choicesOf, cutText, fitText, sayHowToReply } from "../../core/channel/message.ts";
-import { neutraliseMentions } from "../../core/text/mention.ts";
+import { neutraliseLinks, neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Platform } from "./platform.ts";
 
-const JOINER = "\u2060"; // a word joiner: invisible, and no service continues a link across it
+const JOINER = "\u2060"; // a word joiner: invisible, and no service continues a name across it
 
 /** Makes foreign text harmless: it mentions nobody, links nowhere, and everything in it can be seen. */
 export function harmless(text: string): string {
-  return neutraliseMentions(makeVisible(text))
-    .replaceAll("](", `]${JOINER}(`)
-    .replaceAll("{{emoji:", `{${JOINER}{emoji:`);
+  return neutraliseLinks(neutraliseMentions(makeVisible(text))).replaceAll("{{emoji:", `{${JOINER}{emoji:`);
 }
 
 /** The card of a question: its text, and a button for each choice if there are few enough. */

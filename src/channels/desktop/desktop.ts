@@ -35,16 +35,9 @@ export function desktopChannel({ platform, env }: DesktopSettings, outbound: Out
       const [title = ""] = text.split("\n");
       return notifier.repeat(outside, { ...readWire(wire), title: cutText(title, TITLE_CHARS, countCharacters).text });
     },
-    respond: (_respondTo, text) =>
-      notifier.show({
-        title: "askd",
-        body: text,
-        urgency: "low",
-        group: "",
-        buttons: [],
-        link: undefined,
-        openLabel: "",
-      }),
+    // It tells of something that goes wrong, and stays until it is read.
+    note: (text) => ({ ...wordsOf(text, "normal") }),
+    respond: (_respondTo, text) => notifier.show(wordsOf(text, "low")),
     verify: () => notifier.verify(),
     ...(notifier.isHeard && { isHeard: (outside: string) => notifier.isHeard?.(outside) ?? Promise.resolve(true) }),
     ...(notifier.presses && { listen: (_cursor: string | undefined, signal: AbortSignal) => listen(notifier, signal) }),
@@ -88,6 +81,12 @@ function buildNotification(message: QuestionMessage, strength: Channel["strength
     link: message.link,
     openLabel: tellIn(message.language, "open"),
   };
+}
+
+/** A notification that is only words. */
+function wordsOf(text: string, urgency: Notification["urgency"]): Notification {
+  const body = cutText(makeVisible(text), BODY_CHARS, countCharacters).text;
+  return { title: "askd", body, urgency, group: "", buttons: [], link: undefined, openLabel: "" };
 }
 
 /** News stay until they are read; what only shows an outcome goes by itself. */

@@ -80,6 +80,10 @@ test.each([
   const script = Buffer.from(first?.argv[4] ?? "", "base64").toString("utf16le");
   expect(script).toContain("CreateTextNode($env:NOTE_TITLE)");
   expect(first?.env).toMatchObject({ NOTE_TITLE: '-q "x" $(id)', NOTE_TAG: "q_1", NOTE_LINK: NOTIFICATION.link });
+  // A Linux inside Windows hands over only the variables that this one names.
+  const { WSLENV = "", ...variables } = first?.env ?? {};
+  expect(WSLENV.split(":")).toEqual(Object.keys(variables));
+  for (const name of Object.keys(variables)) expect(script).toContain(`$env:${name}`);
 });
 
 test("without any program the failure says so", async () => {

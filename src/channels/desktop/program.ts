@@ -86,16 +86,20 @@ export const WINDOWS_PROGRAMS: readonly NotificationProgram[] = [
   {
     name: "powershell.exe",
     replaces: true,
-    call: ({ title, body, group, link = "", urgency }) => ({
-      argv: ["powershell.exe", "-NoProfile", "-NonInteractive", "-EncodedCommand", encodeScript(TOAST)],
-      env: {
+    call: ({ title, body, group, link = "", urgency }) => {
+      const text = {
         NOTE_TITLE: title,
         NOTE_BODY: body,
         NOTE_TAG: group.slice(0, 64),
         NOTE_LINK: link,
         NOTE_SHORT: urgency === "low" ? "1" : "",
-      },
-    }),
+      };
+      return {
+        argv: ["powershell.exe", "-NoProfile", "-NonInteractive", "-EncodedCommand", encodeScript(TOAST)],
+        // A Linux inside Windows hands a program of Windows only the variables that WSLENV names.
+        env: { ...text, WSLENV: Object.keys(text).join(":") },
+      };
+    },
   },
 ];
 

@@ -6,7 +6,7 @@ import { tellIn } from "../../core/channel/message-words.ts";
 import { instant } from "../../core/instant.ts";
 import { type Option, hashText } from "../../core/question/content.ts";
 import { signWebhook } from "../../core/question/callback.ts";
-import { neutraliseMentions } from "../../core/text/mention.ts";
+import { neutraliseLinks, neutraliseMentions } from "../../core/text/mention.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Outbound } from "../outbound.ts";
 
@@ -22,7 +22,7 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
   const format = settings.format ?? formatOf(url);
   const deliver = async (wire: WireMessage): Promise<ChannelResult> => {
     const body = JSON.stringify(wire["body"]);
-    const headers = format === "standard" ? signedHeaders(secret, body, outbound.nowMs()) : {};
+    const headers = format === "standard" ? signedHeaders(secret, { id: String(wire["id"]), body }, outbound.nowMs()) : {};
     const { ok, isFinal, why, retryAfterMs } = await outbound.post(url, {
       body,
       headers: { ...JSON_TYPE, ...headers },
@@ -34,17 +34,19 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
     name: "webhook",
     strength: undefined,
     showsAll: (message) => fitted("standard", message).isWhole,
-    build: (message, { isChange = false }) => ({
-      body: format === "standard" ? standardBody(message, isChange) : chatBody(format, message, isChange),
-    }),
+    build: (message, { isChange = false, change = 0 }) => {
+      if (format !== "standard") return { body: chatBody(format, message, isChange) };
+      return withId(standardBody(message, isChange), change);
+    },
     // That a message is a change is no change by itself.
     face: (message) => (format === "standard" ? standardBody(message, false) : chatBody(format, message, false)),
     send: deliver,
     edit: (_outside, wire) => deliver(wire),
     remind: (_outside, wire, text) => deliver(reminder(format, wire, text)),
-    note: (text) => ({
-      body: format === "standard" ? { type: "note", data: { text } } : chatText(format, FOREIGN[format](text)),
-    }),
+    note: (text) => {
+      if (format !== "standard") return { body: chatText(format, FOREIGN[format](text)) };
+      return withId({ type: "note", data: { text: makeVisible(text) } }, instant(outbound.nowMs()));
+    },
     verify: () => Promise.resolve(`${format} messages to ${new URL(url).host}`),
   };
 }
@@ -57,9 +59,19 @@ export function formatOf(url: string): WebhookFormat {
   return hostname.endsWith(".webhook.office.com") ? "teams" : "standard";
 }
 
-/** The id follows from the content, so that the same message sent twice counts once at the receiver. */
-function signedHeaders(secret: string | undefined, body: string, nowMs: number): Record<string, string> {
-  const id = `msg_${hashText(body).slice(0, 32)}`;
+/**
+ * A body with its id. The same change that is sent twice has the same id and counts once at the receiver; a later change
+ * has another one, even if it brings back a message that was there before.
+ */
+function withId(body: Record<string, unknown>, change: number | string): WireMessage {
+  return { id: `msg_${hashText(`${change} ${JSON.stringify(body)}`).slice(0, 32)}`, body };
+}
+
+function signedHeaders(
+  secret: string | undefined,
+  { id, body }: { id: string; body: string },
+  nowMs: number,
+): Record<string, string> {
   if (secret !== undefined) return signWebhook(secret, { id, body, now: instant(nowMs) });
   return { "webhook-id": id, "webhook-timestamp": Math.floor(nowMs / 1000).toString() };
 }
@@ -137,7 +149,7 @@ function chatText(format: Exclude<WebhookFormat, "standard">, text: string): Rec
 function reminder(format: WebhookFormat, wire: WireMessage, text: string): WireMessage {
   if (format !== "standard") return { body: chatText(format, FOREIGN[format](text)) };
   const { data } = wire["body"] as { data: Record<string, unknown> }; // as built above
-  return { body: { type: "question.reminded", data: { ...data, text } } };
+  return withId({ type: "question.reminded", data: { ...data, text } }, String(wire["id"]));
 }
 
 function fitted(format: WebhookFormat, message: QuestionMessage) {
@@ -161,6 +173,6 @@ const FOREIGN: Readonly<Record<WebhookFormat, (text: string) => string>> = {
   standard: makeVisible,
   // Slack reads its own commands between angle brackets; only these three characters have to be escaped.
   slack: (text) => plain(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
-  discord: plain,
-  teams: plain,
+  discord: (text) => neutraliseLinks(plain(text)),
+  teams: (text) => neutraliseLinks(plain(text)),
 };

@@ -17,6 +17,8 @@ export interface Recipient {
   thread?: OutsideRef | undefined;
   /** The recipient has this message in an earlier form. */
   isChange?: boolean | undefined;
+  /** The number of this change among those of the message; the same when it is tried again. */
+  change?: number | undefined;
 }
 
 /** Names one message in the channel, in the channel's own words. */

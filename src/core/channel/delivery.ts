@@ -62,6 +62,8 @@ export const Delivery = z.object({
   sentAt: Instant.optional(),
   /** When it last changed there. */
   changedAt: Instant.optional(),
+  /** How many messages, changes and reminders have gone out. */
+  changes: z.int().optional(),
   /**
    * An attempt is under way, or nobody knows what came of it: its process died, or no reply came. With the hash of what
    * it sends; `isAgain` if an attempt before it may have arrived too.
@@ -260,6 +262,7 @@ export function advanceDelivery(
     face: done.face,
     sentAt: delivery.sentAt ?? now,
     changedAt: now,
+    changes: (delivery.changes ?? 0) + 1,
     sending: undefined,
     waits: undefined,
     digest: undefined,

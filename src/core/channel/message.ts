@@ -14,11 +14,11 @@ import type { Rules } from "../rules.ts";
 import { redactor } from "../secret/redact.ts";
 import type { Language } from "../text/language.ts";
 import { unreachable } from "../unreachable.ts";
-import type { Run } from "../run/run.ts";
 import { type IssueMessage, issueMessage } from "./issue-effects.ts";
 import { tellIn } from "./message-words.ts";
 import type { NoticeName } from "./notice.ts";
 import { linkLines, pageLink } from "./page-link.ts";
+import { RUN_PART_CHARS, sayRun } from "./run-line.ts";
 
 /** The longest line about the run, a name or an outcome. */
 export const LINE_CHARS = 300;
@@ -60,7 +60,7 @@ export interface QuestionMessage {
   outcome: string | undefined;
   items: readonly Item[];
   context: string | undefined;
-  /** The run: number, name, repository, agent. */
+  /** The run: number, name, repository, agent, with a mark on what only the asker claims. */
   about: string;
   /** The claim, the escalation, the votes so far. */
   notes: readonly string[];
@@ -76,9 +76,9 @@ export interface QuestionMessage {
 }
 
 /** Makes one redacted line of a text, as long as messages show it. */
-export function messageLine({ redact }: Pick<Rules, "redact">): (text: string) => string {
+export function messageLine({ redact }: Pick<Rules, "redact">, chars = LINE_CHARS): (text: string) => string {
   const clean = redactor([], redact);
-  return (text) => cutText(clean(text).replace(/\s+/g, " ").trim(), LINE_CHARS, countCharacters).text;
+  return (text) => cutText(clean(text).replace(/\s+/g, " ").trim(), chars, countCharacters).text;
 }
 
 /** Builds the message of a question as it is now. It has no clock in it: the same question is the same message. */
@@ -117,7 +117,7 @@ export function questionMessage(
     outcome: optionalLine(sayOutcome(question, shared, language), line),
     items,
     context: shared.context,
-    about: line(sayRun(run)),
+    about: sayRun(run, messageLine(rules, RUN_PART_CHARS), language),
     notes: isPending(question) ? notesOf(question, language).map(line) : [],
     deadline: isPending(question) ? optionalLine(sayDeadline(question, shared, language), line) : undefined,
     dueAt: isPending(question) ? question.dueAt : undefined,
@@ -131,13 +131,6 @@ export function questionMessage(
     ),
     link: pageLink(`/q/${question.id}`, rules),
   };
-}
-
-/** The run in words: number, name, repository, agent. */
-export function sayRun(run: Run) {
-  // A run made for one ask is named after the question, as it was before anything was redacted.
-  const name = run.implicit ? `#${run.number}` : `#${run.number} ${run.name}`;
-  return [name, run.repo, run.agent].filter((part) => part !== undefined && part !== "" && part !== "none").join(" · ");
 }
 
 function closedBy(question: Question): string | undefined {

@@ -5,11 +5,11 @@ import { isPending } from "../question/question.ts";
 import type { Rules } from "../rules.ts";
 import { sayReason } from "../run/reason-words.ts";
 import type { Run } from "../run/run.ts";
-import { redactor } from "../secret/redact.ts";
 import type { Language } from "../text/language.ts";
 import { tellIn } from "./message-words.ts";
-import { LINE_CHARS, type QuestionMessage, countCharacters, cutText, questionMessage, sayRun } from "./message.ts";
+import { type QuestionMessage, countCharacters, cutText, messageLine, questionMessage } from "./message.ts";
 import { pageLink } from "./page-link.ts";
+import { RUN_PART_CHARS, sayRun } from "./run-line.ts";
 import { testMessage } from "./test-message.ts";
 import type { Notice } from "./notice.ts";
 
@@ -21,8 +21,7 @@ export function noticeMessage(
   rules: Rules,
   language: Language = rules.language,
 ): QuestionMessage {
-  const clean = redactor([], rules.redact);
-  const line = (text: string) => cutText(clean(text).replace(/\s+/g, " ").trim(), LINE_CHARS, countCharacters).text;
+  const line = messageLine(rules);
   const { reason, ...values } = notice.values;
   const said = {
     run: `#${run.number}`,
@@ -38,7 +37,7 @@ export function noticeMessage(
     token,
     news: notice.what,
     title: line(tellIn(language, `notice.${notice.what}`, said).replace(/: \./, ".").replace(/: $/, "")),
-    about: line(sayRun(run)),
+    about: sayRun(run, messageLine(rules, RUN_PART_CHARS), language),
     link: pageLink(`/r/${run.id}`, rules),
   };
 }

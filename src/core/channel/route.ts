@@ -1,6 +1,8 @@
 import type { Question } from "../question/question.ts";
+import { DEFAULT_RISK, isRiskUnverified } from "../question/risk.ts";
 import type { Run } from "../run/run.ts";
 import { wildcard } from "../text/wildcard.ts";
+import { findVerifiedRepo, isUnverified, verifiedLabels } from "../trail/fact-source.ts";
 
 /** A rule of the settings that chooses people and channels. Each list that is given must match, by one of its entries. */
 export interface Route {
@@ -16,12 +18,20 @@ export interface Route {
   channels: readonly string[];
 }
 
-/** Finds the first rule that matches a question. */
+/**
+ * Finds the first rule that matches a question. What only the asker claims counts as not said: an agent cannot choose who
+ * is told. A low risk that it claims counts as the risk of a question that declares none.
+ */
 export function findRoute(
   routes: readonly Route[],
-  { kind, risk }: Pick<Question, "kind" | "risk">,
-  { repo = "", agent, labels }: Pick<Run, "repo" | "agent" | "labels">,
+  question: Pick<Question, "kind" | "risk" | "riskSource">,
+  run: Pick<Run, "repo" | "agent" | "labels" | "sources">,
 ): Route | undefined {
+  const { kind } = question;
+  const risk = isRiskUnverified(question) ? DEFAULT_RISK : question.risk;
+  const repo = findVerifiedRepo(run) ?? "";
+  const agent = isUnverified(run, "agent") ? "" : run.agent;
+  const labels = verifiedLabels(run);
   return routes.find(
     (route) =>
       isMatched(route.repo, [repo]) &&

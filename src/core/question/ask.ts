@@ -221,7 +221,7 @@ function newQuestion(
   const id = at.ids.question();
   const { timeoutMs, onTimeout } = deadlineOf(content, input, followed, at);
   const { risk, riskSource } = settleRisk(input, followed, at.by);
-  const routed = routeOf({ ...input, risk }, run, followed, at.rules);
+  const routed = routeOf({ ...input, risk, riskSource }, run, followed, at.rules);
   return {
     status: "pending",
     id,
@@ -271,14 +271,14 @@ function newQuestion(
  * Channels that are not configured here leave the choice to the rule.
  */
 function routeOf(
-  { to, notify, kind, risk }: Pick<PendingQuestion, "to" | "notify" | "kind" | "risk">,
+  { to, notify, ...asked }: Pick<PendingQuestion, "to" | "notify" | "kind" | "risk" | "riskSource">,
   run: Run,
   followed: Question | undefined,
   { routes, reach }: Rules,
 ): Pick<PendingQuestion, "to" | "notify" | "route"> {
   if (followed) return { to: followed.to, notify: followed.notify, route: followed.route };
   const isReached = notify.some(({ channel }) => reach.some(({ name }) => name === channel));
-  const route = findRoute(routes, { kind, risk }, run);
+  const route = findRoute(routes, asked, run);
   if (!route || (to.length > 0 && isReached)) return { to, notify, route: undefined };
   return {
     to: to.length > 0 ? to : [...route.people],

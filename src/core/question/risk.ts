@@ -11,7 +11,7 @@ export const Risk = z.enum(["low", "medium", "high"]);
 export type Risk = z.infer<typeof Risk>;
 
 /** The risk of a question that declares none. */
-const DEFAULT_RISK: Risk = "medium";
+export const DEFAULT_RISK: Risk = "medium";
 
 /** A risk and its source. */
 export interface SourcedRisk {

@@ -10,3 +10,8 @@ export function neutraliseMentions(text: string): string {
     .replace(/<(?=[!@#])/g, `<${JOINER}`)
     .replace(/#(?=\d)/g, `#${JOINER}`);
 }
+
+/** Neutralises links that hide their address behind other words, as Markdown has them: both are shown. */
+export function neutraliseLinks(text: string): string {
+  return text.replaceAll("](", `]${JOINER}(`);
+}

@@ -10,7 +10,7 @@ export type RowDigests = Record<string, string | null>;
 
 /**
  * Entries that change without an event: presence, heartbeats, leases, usage, how often a question was tried in vain, how
- * far a message has come, for whom and where it is stands in its question, and how far triggers have looked. Seals and
+ * far a message has come, when a channel last sent something, for whom and where it is stands in its question, and how far triggers have looked. Seals and
  * anchors are outside the trail, and so are the copies of damaged rows.
  */
 const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
@@ -24,6 +24,7 @@ const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "listener",
   "presence",
   "outage",
+  "last_sent",
   "digest",
   "attention",
   "quarantine",

@@ -1,5 +1,6 @@
 import type { Channel, ChannelResult, OpenChannel, WireMessage } from "../../core/channel/channel.ts";
-import { findAddress, meantBy } from "../../core/channel/target.ts";
+import { mentionedIn } from "../../core/channel/recipient.ts";
+import { findAddress } from "../../core/channel/target.ts";
 import {
   type Delivery,
   type DeliveryStep,
@@ -30,6 +31,7 @@ import { sayWhy } from "../jobs/job-retry.ts";
 import type { Handler, JobContext } from "../jobs/worker.ts";
 import { attentionRulesOf, countRing, findCollectUntil, keepHeld, makeDigest, uncountRing } from "./attention.ts";
 import { beginOutage, endOutage, findReportTime, reportOutage, tellAnotherWay } from "./outage.ts";
+import { keepLastSent } from "./last-sent.ts";
 import { type MessageSubject, readSubject } from "./message-subject.ts";
 import { findPresentUntil } from "./presence.ts";
 
@@ -66,6 +68,7 @@ export function deliverHandler(openChannel: OpenChannel): Handler {
       mention: await findMentioned(delivery, work),
       thread: await findThread(delivery, work),
       isChange: delivery.sentAt !== undefined,
+      change: delivery.changes ?? 0,
     };
     const wire = channel.build(message, to);
     const face = hashText(JSON.stringify(channel.face?.(message, to) ?? wire));
@@ -154,7 +157,7 @@ async function findRecipient({ person }: Delivery, { decider }: JobContext): Pro
 async function findMentioned({ person, channel, questionId }: Delivery, { decider }: JobContext): Promise<string[]> {
   if (person !== undefined || questionId === undefined) return [];
   const [{ question }, people] = await Promise.all([decider.rows.read(questionId), decider.readPeople()]);
-  return meantBy(question, people).flatMap((each) => findAddress(each, channel) ?? []);
+  return mentionedIn(question, channel, people);
 }
 
 /** The message of the run's last question for the same recipient: news of the run belongs below it. */
@@ -268,7 +271,13 @@ async function succeed(task: Task, done: Success): Promise<void> {
   // A reminder that became due with the change comes after it.
   const isGoingOn = done.step === "edit" && isReminderDue(delivery, about);
   const end = isGoingOn ? { postponed: [{ job: task.job, dueAt: at.now, tries: 0 }] } : { finished: [task.job] };
-  const readMore = async () => ({ entries: [...outside, ...((await endOutage(work.store, delivery)).entries ?? [])] });
+  const readMore = async () => ({
+    entries: [
+      ...outside,
+      ...((await endOutage(work.store, delivery)).entries ?? []),
+      ...(await keepLastSent(work.store, channel, at.now)),
+    ],
+  });
   return commitResult(task, change, { events }, end, readMore);
 }
 

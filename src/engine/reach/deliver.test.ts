@@ -48,6 +48,23 @@ test("the message is sent once, with its options, and the trail says so", async 
   await verify(scene);
 });
 
+test("when a channel last sent something is known however much has happened since", async () => {
+  const { board, scene } = aScene();
+  const lastSent = async () => (await scene.engine.listChannels())[0]?.lastSentAt;
+  const { question } = await scene.ask();
+  await scene.pass(0);
+  const sentAt = scene.now;
+  for (let count = 0; count < 600; count += 1) await scene.engine.createRun({}, ADA);
+  expect(await lastSent()).toBe(sentAt);
+  await scene.pass(HOUR_MS);
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.pass(0);
+  for (let count = 0; count < 600; count += 1) await scene.engine.createRun({}, ADA);
+  expect(board.calls).toEqual(["send", "edit"]);
+  expect(await lastSent()).toBe(scene.now);
+  await verify(scene);
+});
+
 test.each([
   [
     "answered",

@@ -4,6 +4,7 @@ import { type Delivery, parseDelivery } from "../../core/channel/delivery.ts";
 import { type QuestionMessage, questionMessage } from "../../core/channel/message.ts";
 import { digestMessage, noticeMessage } from "../../core/channel/news-message.ts";
 import type { Notice } from "../../core/channel/notice.ts";
+import { sharedAddress } from "../../core/channel/recipient.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import type { Language } from "../../core/text/language.ts";
@@ -59,8 +60,7 @@ function questionOf(
   return {
     ...questionSubject(question, delivery.id, now),
     name: question.id,
-    // Only a mail has several recipients; every other shared channel has the one that is configured.
-    address: delivery.channel === "email" ? question.notify.find(isMail)?.address : undefined,
+    address: sharedAddress(question, delivery.channel),
     message: (language) => questionMessage(read, delivery.token, rules, language),
     events: (name, detail) => [unchangedEvent(name, question, decider.at(SYSTEM), detail)],
   };
@@ -102,8 +102,4 @@ function digestSubject(covered: readonly Covered[], { id, token }: Delivery, dec
     },
     events: (name, detail) => each.flatMap((subject) => subject.events(name, { ...detail, digest: true })),
   };
-}
-
-function isMail({ channel }: QuestionSnapshot["question"]["notify"][number]) {
-  return channel === "email";
 }

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { Board } from "../../../test/channels/board-channel.ts";
 import { Scene } from "../../../test/scene.ts";
+import type { Channel, Recipient } from "../../core/channel/channel.ts";
 import { withoutAddresses } from "../../core/channel/message-preview.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 
 test("what each channel would get is shown with no token that answers, and nothing is sent", async () => {
   const board = new Board();
@@ -14,6 +16,32 @@ test("what each channel would get is shown with no token that answers, and nothi
   await scene.pass(0);
   expect(board.only.text).toBe(preview?.message?.["text"]);
   expect(board.only.token).not.toBe(preview?.message?.["token"]);
+});
+
+test("a shared address gets what the preview shows: the named addresses, and who is mentioned", async () => {
+  const board = new Board();
+  const built: unknown[] = [];
+  const channel: Channel = Object.assign(board, {
+    build: (_message: unknown, { address, person, mention }: Recipient) => {
+      built.push({ address, person, mention });
+      return { text: "Redis or Memcached?", buttons: [], token: "" };
+    },
+  });
+  const reach = ["email", "slack"].map((name) => ({ name, person: undefined, isPersonal: false, isShared: true }));
+  const addresses = { email: ["ops@example.com"] };
+  const scene = new Scene({ rules: { reach, addresses }, openChannel: () => Promise.resolve(channel) });
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], slack: "U1", email: "l@example.com" }, SYSTEM);
+  const notify = [{ channel: "email", address: "ops@example.com" }, { channel: "slack" }];
+  const { question } = await scene.ask({ to: ["lena"], notify });
+  await scene.engine.previewMessages(question.id);
+  const previewed = built.splice(0);
+  expect(previewed).toEqual([
+    { address: "ops@example.com", person: undefined, mention: ["l@example.com"] },
+    { address: undefined, person: undefined, mention: ["U1"] },
+  ]);
+  await scene.pass(0);
+  expect(built).toHaveLength(2);
+  expect(built).toEqual(expect.arrayContaining(previewed));
 });
 
 test("credentials in buttons and addresses of people are not shown", () => {

@@ -1,7 +1,8 @@
 import type { OpenChannel } from "../../core/channel/channel.ts";
 import { type MessagePreview, withoutAddresses } from "../../core/channel/message-preview.ts";
 import { questionMessage } from "../../core/channel/message.ts";
-import { findAddress, targetsOf } from "../../core/channel/target.ts";
+import { recipientOf } from "../../core/channel/recipient.ts";
+import { targetsOf } from "../../core/channel/target.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -25,8 +26,8 @@ export async function previewMessages(
       const recipient = people.find((each) => each.id === person);
       const message = questionMessage(read, NO_TOKEN, rules, recipient?.language);
       try {
-        const address = recipient && findAddress(recipient, channel);
-        const wire = (await openChannel(channel)).build(message, { address, person });
+        const to = recipientOf(read.question, { channel, person }, people);
+        const wire = (await openChannel(channel)).build(message, to);
         return { channel, person, message: withoutAddresses(wire) };
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;

@@ -7,10 +7,11 @@ import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReachEngine } from "../engine.ts";
+import { readLastSent } from "./last-sent.ts";
 import { readListener } from "./listener-lease.ts";
 import { listOutages } from "./outage.ts";
 
-/** How far back the trail is searched for what a channel last did. */
+/** How far back the trail is searched for when exactly a channel last sent something. */
 const SEARCHED = 500;
 const MOST_JOBS = 1_000;
 const NOTIFIED: ReadonlySet<EventType> = new Set(["question.notified", "run.notified"]);
@@ -58,11 +59,12 @@ export class Reach implements Omit<ReachEngine, "reportPresence" | "listAttentio
     return Promise.all(
       this.#rules.reach.map(async ({ name, isPersonal }) => {
         const sent = events.find(({ type, detail }) => NOTIFIED.has(type) && detail?.["channel"] === name);
+        const sentAt = sent?.at ?? (await readLastSent(this.#store, name));
         const outage = outages.find(({ channel }) => channel === name);
         const listener = await readListener(this.#store, name);
         return {
           name,
-          lastSentAt: sent?.at,
+          lastSentAt: sentAt,
           outage: outage && { person: outage.person, since: outage.since, why: outage.why },
           waiting: waiting.filter(({ channel }) => channel === name).length,
           listenedUntil: listener?.until,

@@ -10,7 +10,9 @@ import type { PagesDeps } from "./deps.ts";
 import { sendFramedPage } from "./send-page.tsx";
 import { readReader } from "./read/read-reader.ts";
 
+/** How many events are read at once, and how often: among many others the last deliveries may be far back. */
 const SEARCHED = 500;
+const MOST_PAGES = 10;
 const MOST_SHOWN = 30;
 const DELIVERIES: ReadonlySet<Event["type"]> = new Set([
   "question.notified",
@@ -23,17 +25,15 @@ const DELIVERIES: ReadonlySet<Event["type"]> = new Set([
 export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.get("/channels", async (context) => {
     const reader = await readReader(context, deps.engine);
-    const back = await deps.feed.readBack({ limit: SEARCHED });
+    const { deliveries, searched } = await readDeliveries(deps);
     const jobs = (await deps.jobs?.(SEARCHED)) ?? [];
     const asked = (context.req.query("question") ?? "").trim();
     const view: ChannelsView = {
       reader,
       channels: deps.channels,
-      searched: back.length,
-      deliveries: back
-        .map(({ event }) => event)
-        .filter(isDelivery)
-        .slice(0, MOST_SHOWN),
+      states: await deps.engine.listChannels(),
+      searched,
+      deliveries,
       jobs: jobs.filter(isSending).slice(0, MOST_SHOWN),
       asked,
       previews: await readPreviews(deps, asked),
@@ -45,6 +45,21 @@ export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
       main: <ChannelsPage view={view} />,
     });
   });
+}
+
+/** The latest deliveries, newest first, and how many events were searched for them. */
+async function readDeliveries({ feed }: PagesDeps): Promise<Pick<ChannelsView, "deliveries" | "searched">> {
+  const deliveries: Event[] = [];
+  let searched = 0;
+  let before: string | undefined;
+  for (let page = 0; page < MOST_PAGES && deliveries.length < MOST_SHOWN; page += 1) {
+    const back = await feed.readBack({ limit: SEARCHED, before });
+    searched += back.length;
+    deliveries.push(...back.map(({ event }) => event).filter(isDelivery));
+    before = back.at(-1)?.cursor;
+    if (back.length < SEARCHED) break;
+  }
+  return { deliveries: deliveries.slice(0, MOST_SHOWN), searched };
 }
 
 /** The messages of the question that somebody typed; undefined if there is no such question. */

@@ -279,9 +279,39 @@ describe("channels", () => {
     const { html } = await visit.open("/channels");
     const rows = html.slice(html.indexOf('<ol class="rows trail">')).split("</li>");
     const rowOf = (chip: string) => rows.find((row) => row.includes(`class="chip ${chip}"`)) ?? "";
-    expect(rowOf("ok")).toMatch(/>sent<\/span> board/);
+    expect(rowOf("ok")).toMatch(/>sent<\/span> board, message/);
     expect(rowOf("bad")).toMatch(/>failed<\/span> slack[^]*channel_not_found/);
     for (const chip of ["ok", "bad"]) expect(rowOf(chip)).toContain(`href="/q/${question.id}"`);
+  });
+
+  test("say when each last sent something, which fails and why, who hears replies, and which reaches nobody", async () => {
+    const board = new Board("board");
+    const slack = new Board("slack");
+    slack.refuse = () => ({ ok: false, why: "token_revoked", isRefused: true });
+    const reach = [
+      { name: "board", person: undefined, isPersonal: false },
+      { name: "slack", person: "lena", isPersonal: false },
+      { name: "telegram", person: undefined, isPersonal: true },
+    ];
+    const openChannel = (name: string) => Promise.resolve(name === "slack" ? slack : board);
+    visit = await PageVisit.start({}, {}, new Scene({ rules: { reach }, openChannel }));
+    const { scene } = visit.at;
+    const stateOf = async (name: string) => {
+      const { html } = await visit.open("/channels");
+      return html.split("<li").find((row) => row.includes(`<b>${name}</b>`)) ?? "";
+    };
+    expect(await stateOf("board")).toContain("Nothing sent yet");
+    expect(await stateOf("telegram")).toMatch(/reaches nobody[^]*askd setup telegram/);
+    await scene.ask();
+    await scene.pass(0);
+    for (let count = 0; count < 600; count += 1) await scene.engine.createRun({}, SYSTEM);
+    expect(await stateOf("board")).toMatch(/Last sent <time datetime="2026-01-01T12:00:00.000Z"/);
+    expect(await stateOf("slack")).toMatch(/>failing<\/span> \(lena\) since <time[^]*token_revoked[^]*1 message waiting/);
+    const { html } = await visit.open("/channels");
+    expect(html).toMatch(/>sent<\/span> board, message/);
+    expect(html).toMatch(/>failed<\/span> slack \(lena\)/);
+    await scene.engine.putPerson({ id: "lena", version: 0, groups: [], telegram: "7" }, SYSTEM);
+    expect(await stateOf("telegram")).toContain("Reaches 1 person");
   });
 
   test("are listed with what was sent, what failed, and what is still to be sent", async () => {

@@ -1,11 +1,14 @@
 import type { MessagePreview } from "../../core/channel/message-preview.ts";
+import type { ChannelState } from "../../core/channel/delivery-status.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { shortId } from "../../core/id.ts";
 import type { Job } from "../../core/run/job.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
+import { isMessageKey } from "../words/words.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
 import { Moment } from "../parts/time.tsx";
+import { ChannelStateLines } from "./channel-state.tsx";
 
 /** A configured channel with its settings, without secrets. */
 export interface ChannelSet {
@@ -16,6 +19,8 @@ export interface ChannelSet {
 export interface ChannelsView {
   reader: PageReader;
   channels: readonly ChannelSet[];
+  /** What each of them last did, and whether it works. */
+  states: readonly ChannelState[];
   /** Sent and failed deliveries, newest first. */
   deliveries: readonly Event[];
   /** Number of events that were searched. */
@@ -34,13 +39,15 @@ token_env = "SLACK_BOT_TOKEN"`;
 
 /** The configured channels, and whether their deliveries succeed. */
 export function ChannelsPage({ view }: { view: ChannelsView }) {
-  const { reader, channels } = view;
+  const { reader, channels, states } = view;
+  const unset = states.filter(({ name }) => channels.every((channel) => channel.name !== name));
+  const listed = [...channels, ...unset.map(({ name }): ChannelSet => ({ name, settings: [] }))];
   return (
     <main id="main" class="page">
       <h1>{tell(reader, "chan.title")}</h1>
       <SettingsTabs reader={reader} tab="channels" />
       <p class="quiet">{tell(reader, "chan.about")}</p>
-      {channels.length === 0 ? (
+      {listed.length === 0 ? (
         <div class="banner">
           <p>{tell(reader, "chan.none")}</p>
           <p>{tell(reader, "chan.none.how")}</p>
@@ -53,12 +60,17 @@ export function ChannelsPage({ view }: { view: ChannelsView }) {
         <section>
           <h2>{tell(reader, "chan.settings")}</h2>
           <ul class="rows">
-            {channels.map((channel) => (
+            {listed.map((channel) => (
               <li>
                 <div>
                   <p>
                     <b>{makeVisible(channel.name)}</b>
                   </p>
+                  {states
+                    .filter(({ name }) => name === channel.name)
+                    .map((state) => (
+                      <ChannelStateLines reader={reader} state={state} />
+                    ))}
                   <dl class="facts">
                     {channel.settings.map(([name, value]) => (
                       <div>
@@ -131,6 +143,8 @@ function Deliveries({ view: { reader, deliveries, searched } }: { view: Channels
                   <span class="chip ok">{tell(reader, "chan.sent")}</span>
                 )}{" "}
                 {makeVisible(detailOf(event, "channel") ?? detailOf(event, "witness") ?? event.by.channel)}
+                {detailOf(event, "person") === undefined ? "" : ` (${makeVisible(detailOf(event, "person") ?? "")})`}
+                {whatOf(reader, event)}
               </p>
               {detailOf(event, "why") === undefined ? null : (
                 <p class="quiet">{makeVisible(detailOf(event, "why") ?? "")}</p>
@@ -175,6 +189,12 @@ function Jobs({ view: { reader, jobs } }: { view: ChannelsView }) {
       </ul>
     </section>
   );
+}
+
+/** What was sent: a message, a change of it or a reminder. */
+function whatOf(reader: PageReader, event: Event) {
+  const key = `chan.what.${detailOf(event, "what") ?? ""}`;
+  return isMessageKey(key) ? `, ${tell(reader, key)}` : "";
 }
 
 function detailOf({ detail }: Event, name: string) {

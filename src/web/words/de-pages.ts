@@ -1,3 +1,4 @@
+import { CHANNEL_WORDS } from "./channel-words.ts";
 import { PEOPLE_WORDS } from "./people-words.ts";
 import type { enPages } from "./en-pages.ts";
 
@@ -187,6 +188,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "pol.undo.none": "keine",
 
   ...PEOPLE_WORDS.de,
+  ...CHANNEL_WORDS.de,
 
   "tok.title": "Tokens und Sitzungen",
   "tok.you": "Ihre Sitzung",

@@ -1,3 +1,4 @@
+import { CHANNEL_WORDS } from "./channel-words.ts";
 import { PEOPLE_WORDS } from "./people-words.ts";
 /** Messages of the pages other than the inbox, in English. */
 export const enPages = {
@@ -182,6 +183,7 @@ export const enPages = {
   "pol.undo.none": "none",
 
   ...PEOPLE_WORDS.en,
+  ...CHANNEL_WORDS.en,
 
   "tok.title": "Tokens and sessions",
   "tok.you": "Your session",

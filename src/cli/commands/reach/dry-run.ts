@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { AskInput } from "../../../core/question/ask-input.ts";
 import type { WireMessage } from "../../../core/channel/channel.ts";
 import { questionMessage } from "../../../core/channel/message.ts";
-import { type Target, findAddress, meantBy, targetsOf } from "../../../core/channel/target.ts";
+import { recipientOf } from "../../../core/channel/recipient.ts";
+import { type Target, meantBy, targetsOf } from "../../../core/channel/target.ts";
 import { epochMs } from "../../../core/instant.ts";
 import { idsFrom } from "../../../core/id.ts";
 import { withDirectory } from "../../../core/people/directory.ts";
@@ -52,9 +53,9 @@ export async function showMessages(
   const built = await Promise.all(
     shown.map(async ({ channel, person }): Promise<Built> => {
       const recipient = people.find(({ id }) => id === person);
-      const address = recipient && findAddress(recipient, channel);
       const message = questionMessage(read, token, rules, recipient?.language);
-      const wire = (await context.openChannel(channel)).build(message, { address, person });
+      const to = recipientOf(question, { channel, person }, people);
+      const wire = (await context.openChannel(channel)).build(message, to);
       return { channel, person: person ?? null, rule: question.route ?? null, message: wire };
     }),
   );
