@@ -18,6 +18,7 @@ import type { Handler, JobContext } from "../../engine/jobs/worker.ts";
 import { readAgentTask } from "../tool/agent.ts";
 import { findTool } from "../tool/find-tool.ts";
 import { type StepContext, StepError, type StepOutside } from "../tool/tool.ts";
+import { findHold } from "./approved-file.ts";
 import { requireBudget } from "./budget.ts";
 import { redactDeep } from "./redact-deep.ts";
 import { type RunReading, readTurn } from "./read-turn.ts";
@@ -33,6 +34,8 @@ const PATIENCE_MS = 250;
 /** How many steps this process does at a time. */
 const MOST_AT_ONCE = 64;
 const BUSY_PAUSE_MS = SECOND_MS;
+/** Between looks whether the definition of an imported run was approved. */
+const HELD_PAUSE_MS = 30 * SECOND_MS;
 /** How long steps may take to end when the process stops. */
 const LEAVE_MS = 10 * SECOND_MS;
 /** The longest that a step without a timeout of its own may take. */
@@ -154,6 +157,12 @@ export class StepRunner {
         if (hasEnded(run)) {
           await cancelAll(children, work);
           return finished(held, work);
+        }
+        const why = await findHold(run, work.store);
+        if (why !== undefined) {
+          const dueAt = later(work.now, HELD_PAUSE_MS);
+          await decider.commit({ postponed: [{ job: held.job, dueAt, tries: 1, failure: { why, at: work.now } }] });
+          return "none";
         }
         if (isFirst && !(await mayStartNow(run, reading, work))) {
           const dueAt = later(work.now, pauseBeforeStart(run, work.now));
