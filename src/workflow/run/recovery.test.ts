@@ -213,6 +213,42 @@ steps:
   expect(kept).not.toContain(secret);
 });
 
+test("a secret that a failing program prints is not kept, shown or told", async () => {
+  const secret = "s3cr3t-value-0123456789";
+  const stage = new WorkflowStage({
+    secrets: { KEY: secret },
+    script: ({ argv }) =>
+      argv[0] === "use" ? { exitCode: 1, stdout: `with ${secret}\n`, stderr: `no entry for ${secret}\n` } : done,
+  });
+  const run = await stage.start(`
+name: secret
+steps:
+  - { id: use, tool: shell, input: { argv: [use, "{{ secrets.KEY }}"] } }
+on_failure: { tool: shell, input: { argv: [tell, "{{ error.message }}", "{{ error.output }}"] } }
+`);
+  expect(run.status).toBe("failed");
+  const kept = JSON.stringify([
+    run,
+    await stage.checkpoint(run),
+    await stage.engine.readChain(run.id),
+    stage.ran.slice(1),
+  ]);
+  expect(kept).toContain("no entry for [redacted]");
+  expect(kept).not.toContain(secret);
+});
+
+test("a failed program keeps the end of its output, line by line", async () => {
+  const lines = Array.from({ length: 500 }, (_, index) => `test ${index} passed`);
+  const stage = new WorkflowStage({
+    script: () => ({ exitCode: 1, stdout: [...lines, "test 500 failed", ""].join("\n"), stderr: "npm warn old\n" }),
+  });
+  const run = await stage.start("name: once\nsteps: [{ id: check, tool: shell, input: { argv: [npm, test] } }]");
+  const { failure } = (await stage.checkpoint(run)).steps["check"] ?? {};
+  expect(failure?.message).toBe("The program ended with exit code 1: npm warn old");
+  expect(failure?.output).toMatch(/^test \d+ passed\n/);
+  expect(failure?.output).toMatch(/\ntest 499 passed\ntest 500 failed\nnpm warn old$/);
+});
+
 test("of the runs of a workflow only so many are live, and older ones go first", async () => {
   const stage = new WorkflowStage();
   const workflow = await stage.approve(`max_running: 1${ASKING}`);

@@ -117,7 +117,7 @@ function readResult(name: string, raw: unknown): unknown {
     .flatMap((part) => (part.type === "text" ? (part.text ?? []) : []))
     .join("\n")
     .slice(0, MOST_TEXT_CHARS);
-  if (isError) throw new StepError("tool_failed", `${name} failed: ${text.slice(0, 2_000)}`);
+  if (isError) throw new StepError("tool_failed", `${name} failed: ${text}`);
   if (structuredContent !== undefined) return structuredContent;
   try {
     return JSON.parse(text);

@@ -94,13 +94,16 @@ export interface StepTool {
   run(input: Readonly<Record<string, unknown>>, context: StepContext): Promise<unknown>;
 }
 
-/** A step that could not be done, with a word for programs. */
+/** A step that could not be done, with a word for programs. Its texts may contain secrets. */
 export class StepError extends Error {
   readonly code: string;
+  /** Everything that a program printed, as far as it is known. */
+  readonly output: string | undefined;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, options: ErrorOptions & { output?: string } = {}) {
     super(message, options);
     this.name = "StepError";
     this.code = code;
+    this.output = options.output;
   }
 }

@@ -102,6 +102,7 @@ function renderStep(id: string, record: StepRecord, numbers: ReadonlyMap<string,
     ...started,
     ...(output === undefined ? [] : [`  output  ${sayValue(output)}`]),
     ...(failure === undefined ? [] : [`  failure ${oneLine(failure.code)}: ${oneLine(failure.message)}`]),
+    ...(failure?.output?.split("\n").map((line) => `    │ ${oneLine(line)}`) ?? []),
     "",
   ].join("\n");
 }
