@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import { z } from "zod";
 import { parseInput } from "./step-input.ts";
-import { type StepContext, StepError, type StepTool } from "./tool.ts";
+import { type StepContext, StepError, type StepTool, runVariables } from "./tool.ts";
 
 const Words = z.array(z.union([z.string(), z.number(), z.boolean()]).transform(String)).min(1);
 const ShellInput = z
@@ -25,7 +25,7 @@ export const shell: StepTool = {
     const result = await context.outside.runProgram({
       argv: argv ?? command ?? [],
       dir: await folderIn(context, dir),
-      env: { ...context.outside.env, ...env, ASKD_RUN: context.run.id },
+      env: { ...context.outside.env, ...env, ...runVariables(context.run) },
       input: stdin,
       signal: context.signal,
     });

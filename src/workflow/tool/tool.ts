@@ -87,6 +87,11 @@ export interface StepContext {
   openTree(): Promise<RunTree>;
 }
 
+/** Names the run in the environment of a program: another worker ends it by that if this one dies. */
+export function runVariables({ id, epoch }: Pick<Run, "id" | "epoch">): { ASKD_RUN: string; ASKD_EPOCH: string } {
+  return { ASKD_RUN: id, ASKD_EPOCH: String(epoch) };
+}
+
 /** Does one step and returns its output. */
 export interface StepTool {
   /** Doing it again after a crash does no harm: it looks for what it did before. */
