@@ -175,7 +175,8 @@ export class StepRunner {
         isFirst = false;
         const at = decider.at(SYSTEM);
         const context = { at, machine: reading.machine, clean: this.#redactor(work) };
-        const turn = takeTurn(reading.snapshot, cause, context);
+        const { rejection } = reading;
+        const turn = takeTurn(reading.snapshot, rejection ? { is: "rejected", failure: rejection } : cause, context);
         this.#deps.onStep?.(`committing ${describe(turn)}`);
         const isDone = await this.#commit(turn, held, work);
         if (!isDone) return undefined;
