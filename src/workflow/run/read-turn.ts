@@ -19,6 +19,8 @@ export interface RunReading {
   snapshot: TurnSnapshot;
   machine: Machine;
   definition: WorkflowDefinition;
+  /** It had ended, and an answer after the deadline takes it up. */
+  isReopened: boolean;
   /** Why the run cannot begin, if it cannot. */
   rejection: StepFailure | undefined;
   /** A step was started and its end was not recorded. */
@@ -57,7 +59,8 @@ export async function readTurn(
     now: decider.at(SYSTEM).now,
   });
   const snapshot = { run, kept, open, children, results };
-  return { snapshot, machine, definition, rejection, isInterrupted: record?.status === "running" };
+  const isReopened = kept.checkpoint.ending !== undefined;
+  return { snapshot, machine, definition, rejection, isReopened, isInterrupted: record?.status === "running" };
 }
 
 /** The runs of the current step; of a run that has ended, all that it started. */

@@ -181,7 +181,7 @@ function callOf(act: StepCall, { machine }: TurnContext): Pick<Turn, "call" | "d
 }
 
 function goesOn(run: Run, { at }: TurnContext): Run {
-  const workflow = run.workflow && { ...run.workflow, isWaiting: undefined };
+  const workflow = run.workflow && { ...run.workflow, isWaiting: undefined, isRepeated: undefined };
   return { ...run, workflow, status: "running", startedAt: run.startedAt ?? at.now, parkedAt: undefined };
 }
 
@@ -305,7 +305,9 @@ function startBranches(
     input: {
       name: `${run.name}/${step.id}${name === "steps" ? "" : `/${name}`}`,
       agent: run.agent,
-      ...(run.workflow && { workflow: { ...run.workflow, branch: { step: step.id, name }, isWaiting: undefined } }),
+      ...(run.workflow && {
+        workflow: { ...run.workflow, branch: { step: step.id, name }, isWaiting: undefined, isRepeated: undefined },
+      }),
     },
   }));
   return startChildren(read, before, children, context);

@@ -181,6 +181,7 @@ export class Workflows {
         endedAt: undefined,
         owes: [],
         pendingId: undefined,
+        workflow: { ...run.workflow, isRepeated: true },
       };
       const next = resume(begun, undefined, at);
       const committed = await decider.commit({
