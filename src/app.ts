@@ -73,6 +73,7 @@ export interface WorkflowOptions {
   mcpServers: readonly McpServerSettings[];
   agents: Readonly<Record<string, AgentSettings>>;
   readSecrets(): Readonly<Record<string, string>>;
+  secretVariables: readonly string[];
   leaseMs?: number;
 }
 
@@ -106,8 +107,10 @@ export async function openEngine(options: AppOptions): Promise<Engine> {
 }
 
 /** Creates the engine of a store, with an agent runner if requested. */
-async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptions | undefined) {
-  if (!runs) return engineOn(store, options);
+async function engineFor(store: Store, options: EngineOptions, given: RunnerOptions | undefined) {
+  if (!given) return engineOn(store, options);
+  const { withoutVariables } = await import("./agents/runner/run-files.ts");
+  const runs = { ...given, env: withoutVariables(given.env, given.workflows?.secretVariables ?? []) };
   const registry = runs.agents ?? (await import("./agents/agents.ts")).AGENTS;
   const { agentsByName } = await import("./agents/registry.ts");
   const { Runner } = await import("./agents/runner/runner.ts");

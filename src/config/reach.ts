@@ -160,6 +160,11 @@ const DESKTOP_VARIABLES: readonly string[] = [
 
 /** The variables that channels need, their secrets among them: a worker in the background needs them too. */
 export function channelVariables(values: Values): string[] {
+  return [...channelSecrets(values), ...DESKTOP_VARIABLES];
+}
+
+/** The variables that hold the secrets of channels. */
+export function channelSecrets(values: Values): string[] {
   const { webhook, ntfy, telegram, email, apprise, slack, github, chat } = channelsOf(values);
   const names = [
     github?.token_env,
@@ -178,7 +183,7 @@ export function channelVariables(values: Values): string[] {
     email?.imap?.password_env,
     apprise?.urls_env,
   ];
-  return [...names, ...DESKTOP_VARIABLES].filter((name) => name !== undefined);
+  return names.filter((name) => name !== undefined);
 }
 
 type GithubSection = NonNullable<Channels["github"]>;

@@ -1,4 +1,5 @@
 import type { Values } from "./schema.ts";
+import { secretVariables } from "./secret-variable.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -13,6 +14,8 @@ export interface WorkflowSettings {
   agents: NonNullable<Values["agents"]>;
   /** The secrets that steps may use, by name; those that are not set are left out. */
   readSecrets(): Record<string, string>;
+  /** The variables with secrets of the settings, which no agent and no program of a step gets. */
+  secretVariables: string[];
 }
 
 export function findWorkflowSettings(values: Values, env: Env): WorkflowSettings {
@@ -24,13 +27,8 @@ export function findWorkflowSettings(values: Values, env: Env): WorkflowSettings
       return { name, command, url, headers };
     }),
     agents,
+    secretVariables: secretVariables(values),
     readSecrets: () =>
       Object.fromEntries((workflows.secrets ?? []).flatMap((name) => (env[name] ? [[name, env[name] ?? ""]] : []))),
   };
-}
-
-/** The variables that a worker needs for workflows. */
-export function workflowVariables({ mcp_servers: servers = {}, workflows = {} }: Values): string[] {
-  const tokens = Object.values(servers).flatMap(({ token_env: variable }) => variable ?? []);
-  return [...(workflows.secrets ?? []), ...tokens];
 }

@@ -26,18 +26,21 @@ export async function checkWaitingRuns(store: Store, at: WaitingRunContext): Pro
 export async function listRunsElsewhere(store: Store, here: string): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: WAITING, order: "oldest", limit: MOST_RUNS });
   const others = runs.filter(({ giveBack, host }) => giveBack === "worker" && host !== "" && host !== here);
-  return others.map(({ number, name, host }) => ({
+  return others.map((run) => ({
     code: "run_elsewhere",
     area: "queue",
     level: "warning",
-    text: `#${number} ${name} belongs to ${machineName(host)}: this machine cannot go on with it`,
-    fix: adviseElsewhere(host, number),
+    text: `#${run.number} ${run.name} belongs to ${machineName(run.host)}: this machine cannot go on with it`,
+    fix: adviseElsewhere(run),
   }));
 }
 
 /** How a run goes on whose machine is another one. */
-export function adviseElsewhere(host: string, number: number): string {
-  return `on ${machineName(host)}: askd worker; or where the session is: askd runs resume ${number} --elsewhere`;
+export function adviseElsewhere({ host, number, workflow }: Pick<Run, "host" | "number" | "workflow">): string {
+  const there = `on ${machineName(host)}: askd worker`;
+  // The project and the approval of a workflow are those of its machine.
+  if (workflow) return `${there}; or end it: askd workflow cancel ${number}`;
+  return `${there}; or where the session is: askd runs resume ${number} --elsewhere`;
 }
 
 /** Runs that wait for a login of their agent. */
@@ -53,6 +56,7 @@ async function listLoggedOut(store: Store): Promise<Finding[]> {
 }
 
 async function checkRun(run: Run, at: WaitingRunContext): Promise<Finding[]> {
+  if (run.workflow) return []; // askd does its steps itself
   const agent = findAgent(at.agents, run.agent);
   if (!agent) {
     const text = `#${run.number} ${run.name} waits for the agent "${run.agent}", which no worker here knows`;

@@ -73,6 +73,6 @@ function describeAwayMachine(
     area: "queue",
     level: "warning",
     text: `${who} ${others.length > 0 ? "wait" : "waits"} for ${away.name}, ${heard}`,
-    fix: adviseElsewhere(away.id, first.number),
+    fix: adviseElsewhere({ ...first, host: away.id }),
   };
 }

@@ -31,7 +31,7 @@ const engine = await openEngine({
     askd: [],
     env: process.env,
     note: (run, text) => void process.stderr.write(`${run}: ${text}\n`),
-    workflows: { mcpServers: [], agents: {}, readSecrets: () => ({}), leaseMs },
+    workflows: { mcpServers: [], agents: {}, readSecrets: () => ({}), secretVariables: [], leaseMs },
     onStep: (station) => {
       if (station === kill) process.kill(process.pid, "SIGKILL");
     },

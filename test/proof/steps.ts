@@ -21,6 +21,8 @@ const ISSUE = 123;
 const LEASE_MS = 2_000;
 const LOOK_MS = 25;
 const BOUND_MS = 120_000;
+/** How long a killed program may be there; it sleeps for longer. */
+const OVER_MS = 20_000;
 
 /** The steps in their order; `once` is the only one that must not be repeated after an unknown outcome. */
 const STEPS = ["comment", "label", "again", "ask", "once", "pr"] as const;
@@ -98,7 +100,7 @@ export async function playSteps(
 function workflowOf(journal: string, play: StepCase): string {
   const script = (name: string) =>
     play.kill === `program ${name}`
-      ? `echo ${name} >> ${journal}; if mkdir ${journal}.killed 2>/dev/null; then kill -9 $PPID; sleep 60; fi`
+      ? `echo ${name} >> ${journal}; if mkdir ${journal}.killed 2>/dev/null; then echo $$ > ${journal}.pid; kill -9 $PPID; exec sleep 60; fi`
       : `echo ${name} >> ${journal}`;
   return `
 name: crash
@@ -140,6 +142,7 @@ async function playOne(program: Program, place: Place, play: StepCase): Promise<
     const run = await playToEnd(id, { engine, workers, start });
     const found = [...check(run, play, { github, journal, wasKilled: workers.length > 1 })];
     found.push(...(await engine.verify()).problems, ...github.traffic.problems);
+    if (!(await isProgramOver(`${journal}.pid`))) found.push("the program of the dead worker goes on");
     return {
       name: play.name,
       status: `${run.status}${run.reason === undefined ? "" : `(${run.reason})`}`,
@@ -190,4 +193,19 @@ function* check(
   const { pulls } = github.pulls;
   if (pulls.length !== (play.status === "completed" ? 1 : 0)) yield `there are ${pulls.length} pull requests`;
   if (times("again") < 1) yield "the step that may be repeated was never done";
+}
+
+/** Waits for the end of the program that killed its worker and wrote its process id into a file; false if it goes on. */
+async function isProgramOver(file: string): Promise<boolean> {
+  if (!existsSync(file)) return true;
+  const pid = Number(readFileSync(file, "utf8"));
+  for (let waitedMs = 0; waitedMs < OVER_MS; waitedMs += LOOK_MS) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await sleep(LOOK_MS); // one that was killed is there until its parent has seen it
+  }
+  return false;
 }

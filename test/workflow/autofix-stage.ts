@@ -54,6 +54,7 @@ export async function anAutofixStage(yaml: string, agent: AgentSetup = {}) {
         mcpServers: [{ name: "code", command: [process.execPath, resolve("test/workflow/code-tools.mjs"), journal] }],
         agents: agent.agents ?? {},
         readSecrets: () => ({}),
+        secretVariables: [],
       },
     },
   })) as LocalEngine; // it opens a store of its own

@@ -148,6 +148,14 @@ export function withoutCallerVariables(env: Readonly<Record<string, string | und
   return kept;
 }
 
+/** The environment without these variables. */
+export function withoutVariables<Value>(
+  env: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}
+
 function launchText(launch: Launch): string {
   return `${JSON.stringify(Launch.parse({ ...launch, env: withoutCallerVariables(launch.env) }))}\n`;
 }

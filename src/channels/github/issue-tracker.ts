@@ -48,7 +48,7 @@ export function githubTracker(settings: GithubSettings, outbound: Pick<Outbound,
   return {
     repos,
     readIssue: async ({ repo, number }) =>
-      toIssue(repo, IssueView.parse(await get(call, `/repos/${named(repo)}/issues/${number}`))),
+      toIssue(repo, IssueView.parse(await getIssue(call, { repo: named(repo), number }))),
     comment: ({ repo, number }, key, text) => commentOnce(call, { repo: named(repo), number }, key, text),
     changeIssue: ({ repo, number }, key, change) => changeIssue(call, { repo: named(repo), number }, key, change),
     openPull: (input) => openPull(call, { ...input, repo: named(input.repo) }),
@@ -65,6 +65,17 @@ function requireRepo(repo: string, repos: readonly string[]): string {
   throw new Refusal("not_permitted", `channels.github.repos does not name ${repo.slice(0, 100)}`, {
     hint: "Add it to the repositories of the settings: askd setup github",
   });
+}
+
+/** An issue that is not there, or that the token may not read, is refused: trying again does not help. */
+async function getIssue(call: GithubCall, { repo, number }: IssuePlace): Promise<unknown> {
+  const reply = await call(`/repos/${repo}/issues/${number}`);
+  if (reply.status >= 200 && reply.status < 300) return reply.body;
+  const { why, isGone, isRefused } = judgeReply(reply);
+  const what = `The issue ${repo}#${number} cannot be read: ${why}`;
+  if (isGone) throw new Refusal("not_found", what, { hint: "Name another one with --issue" });
+  if (isRefused && reply.status === 403) throw new Refusal("not_permitted", what);
+  throw new Error(what);
 }
 
 async function get(call: GithubCall, path: string): Promise<unknown> {

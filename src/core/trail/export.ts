@@ -14,6 +14,7 @@ import { Refusal } from "../refusal.ts";
 import { type RowDigests, contentRow, digestOf, entryRow } from "./row-digest.ts";
 import { Run } from "../run/run.ts";
 import { Template } from "../answer/template.ts";
+import { hashDefinition } from "../workflow/definition/definition-hash.ts";
 
 /** The export format this program writes, and the newest it reads. */
 export const EXPORT_FORMAT = 1;
@@ -110,18 +111,20 @@ export function importedRun(
   { now, by, key }: { now: Instant; by: Actor; /** That signed the export. */ key?: string | undefined },
 ): Changes {
   const { id: runId, status, version } = run;
+  // Whoever exported it may have approved its definition; the people here have not.
+  const adopted: Run = run.workflow ? { ...run, workflow: { ...run.workflow, isImported: true } } : run;
   const told = events.map((body) => JSON.parse(body) as Event); // checked when its line was read
   const kept = [...entries, ...entries.flatMap(messageEntry)].map((entry): Entry => ({ ...entry, version: 0 }));
   const rows = leftOut(told, kept);
   const detail = key === undefined ? undefined : { key };
   const imported: Event = { type: "run.imported", at: now, runId, by, from: status, to: status, version, detail, rows };
   return {
-    runs: [run],
+    runs: [adopted],
     questions,
     contents,
     events: [...told, imported],
     scheduled: [
-      ...jobs.map((job) => ({ ...job, claim: undefined })),
+      ...jobs.map((job) => ({ ...job, claim: undefined, ...(job.kind === "step" && { host: run.host }) })),
       // A question without its timer would wait for ever.
       ...missingJobs({ run, questions }, { keys: new Set(jobs.map(({ key }) => key)), now }),
     ],
@@ -175,7 +178,8 @@ function requireHeader(raw: unknown) {
 }
 
 /** Requires that the trail matches its hashes, its rows match the trail, and everything belongs to this run. */
-function requireWhole({ run, questions, contents, events, head }: RunLine, number: number) {
+function requireWhole(line: RunLine, number: number) {
+  const { run, questions, contents, events, head } = line;
   let hash = CHAIN_START;
   const told: Event[] = [];
   for (const body of events) {
@@ -198,6 +202,20 @@ function requireWhole({ run, questions, contents, events, head }: RunLine, numbe
   if (other) throw damaged(number, `a text of ${run.id} is not as its trail tells`);
   const status = told.findLast(({ type }) => type.startsWith("run."))?.to;
   if (status !== run.status) throw damaged(number, `run ${run.id} is not as its trail tells`);
+  requireOwnRows(line, number);
+}
+
+/** Requires that jobs and checkpoints are those of this run, and that a definition is the one its name says. */
+function requireOwnRows({ run, jobs, entries }: RunLine, number: number) {
+  if (jobs.some(({ runId }) => runId !== run.id)) throw damaged(number, `a job of ${run.id} belongs to another run`);
+  for (const { kind, id, body } of entries) {
+    if (kind === "checkpoint" && id !== run.id)
+      throw damaged(number, `a checkpoint of ${run.id} belongs to another run`);
+    if (kind !== "definition") continue;
+    const { definition } = body;
+    const isOwn = typeof definition === "object" && definition !== null && hashDefinition({ ...definition }) === id;
+    if (!isOwn) throw damaged(number, `the definition ${id} is not the one that its hash names`);
+  }
 }
 
 function readJson(text: string): unknown {

@@ -7,6 +7,9 @@ import { hashText } from "../question/content.ts";
 import { changeEntry } from "../trail/store-event.ts";
 import type { WorkflowDefinition } from "./definition/definition.ts";
 
+/** How many earlier definitions of a workflow count as approved. */
+const MOST_EARLIER = 100;
+
 /** A workflow of a project, with the definition that a person approved. */
 export const ApprovedWorkflow = z.object({
   id: z.string(),
@@ -19,6 +22,8 @@ export const ApprovedWorkflow = z.object({
   repo: z.string().optional(),
   /** The hash of the definition; another one has to be approved anew. */
   definition: z.string(),
+  /** The definitions that people approved here before it: runs that have begun keep theirs. */
+  earlier: z.array(z.string()).optional(),
   approvedBy: Actor,
   approvedAt: Instant,
 });
@@ -36,16 +41,32 @@ export function parseApproved({ id, version, body }: Entry): ApprovedWorkflow {
   return ApprovedWorkflow.parse({ ...body, id, version });
 }
 
-/** Approves a definition, which is kept once under its hash. Only people approve: an agent cannot. */
+/** Says whether a person has approved this definition in this store, even if a newer one has replaced it since. */
+export function isApprovedHere(definition: string, workflows: readonly ApprovedWorkflow[]): boolean {
+  return workflows.some((workflow) => workflow.definition === definition || workflow.earlier?.includes(definition));
+}
+
+/** The definitions that were approved before this one, newest first. */
+function earlierOf(before: ApprovedWorkflow | undefined, definition: string) {
+  if (!before) return undefined;
+  const all = [before.definition, ...(before.earlier ?? [])].filter((each) => each !== definition);
+  return all.length === 0 ? undefined : all.slice(0, MOST_EARLIER);
+}
+
+/**
+ * Approves a definition, which is kept once under its hash: its text is written unless `textVersion`, the version of the
+ * row to replace, is undefined. Only people approve: an agent cannot.
+ */
 export function approveWorkflow(
   before: ApprovedWorkflow | undefined,
-  { input, definition, isKept }: { input: ApprovalInput; definition: WorkflowDefinition; isKept: boolean },
+  { input, definition, textVersion }: { input: ApprovalInput; definition: WorkflowDefinition; textVersion?: number },
   at: DecisionContext,
 ): Changes & { approved: ApprovedWorkflow } {
   requireAccess("approve_workflow", at.by);
   const id = workflowId(input);
   const version = before?.version ?? 0;
-  const approved: ApprovedWorkflow = { ...input, id, version, approvedBy: at.by, approvedAt: at.now };
+  const earlier = earlierOf(before, input.definition);
+  const approved: ApprovedWorkflow = { ...input, id, version, earlier, approvedBy: at.by, approvedAt: at.now };
   const { id: _id, version: _version, ...body } = approved;
   const entry: Entry = { kind: "workflow", id, version, body };
   const detail = { name: input.name, definition: input.definition, replaces: before?.definition };
@@ -53,6 +74,9 @@ export function approveWorkflow(
     { type: "workflow.approved", entry, from: before && "approved", to: "approved", detail },
     at,
   );
-  const text: Entry = { kind: "definition", id: input.definition, version: 0, body: { definition } };
-  return { ...changed, entries: [...(changed.entries ?? []), ...(isKept ? [] : [text])], approved };
+  const texts: Entry[] =
+    textVersion === undefined
+      ? []
+      : [{ kind: "definition", id: input.definition, version: textVersion, body: { definition } }];
+  return { ...changed, entries: [...(changed.entries ?? []), ...texts], approved };
 }

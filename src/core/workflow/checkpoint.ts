@@ -8,7 +8,12 @@ export const StepList = z.enum(["steps", "on_timeout", "on_failure"]);
 export type StepList = z.infer<typeof StepList>;
 
 /** Why a step failed; `code` is one of a few words, for programs. */
-export const StepFailure = z.object({ code: z.string(), message: z.string() });
+export const StepFailure = z.object({
+  code: z.string(),
+  message: z.string(),
+  /** The end of what a program printed, with its lines, without secrets. */
+  output: z.string().optional(),
+});
 export type StepFailure = z.infer<typeof StepFailure>;
 
 /** How far one step has come. */

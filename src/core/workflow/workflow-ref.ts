@@ -14,6 +14,10 @@ export const WorkflowRef = z.object({
   key: z.string().optional(),
   /** It waits for runs that it started: it has no job until one of them ends. */
   isWaiting: z.boolean().optional(),
+  /** A person repeats it: other runs may have taken its place since it ended. */
+  isRepeated: z.literal(true).optional(),
+  /** It came with an import: its steps wait until a person has approved the definition in this store. */
+  isImported: z.literal(true).optional(),
 });
 export type WorkflowRef = z.infer<typeof WorkflowRef>;
 

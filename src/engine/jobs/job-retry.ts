@@ -1,7 +1,7 @@
 import type { PostponedJob } from "../../core/changes.ts";
 import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../../core/instant.ts";
 import type { ClaimedJob, Job, JobKind } from "../../core/run/job.ts";
-import { redact } from "../../core/secret/redact.ts";
+import { type Redactor, redact } from "../../core/secret/redact.ts";
 
 /**
  * Jobs that bring a run on, or apply a deadline. What makes one of them fail is the store or this machine, never the
@@ -38,8 +38,8 @@ export function isUrgent({ kind }: Pick<Job, "kind">): boolean {
   return URGENT.has(kind);
 }
 
-/** The error in one line, without secrets. */
-export function sayWhy(error: unknown): string {
+/** The error in one line, without secrets; they are removed before it is cut, or a part of one would stay. */
+export function sayWhy(error: unknown, clean: Redactor = (text) => redact(text, [])): string {
   const text = error instanceof Error ? error.message : String(error);
-  return redact(text, []).replace(/\s+/g, " ").trim().slice(0, WHY_CHARS);
+  return clean(text).replace(/\s+/g, " ").trim().slice(0, WHY_CHARS);
 }

@@ -1,5 +1,7 @@
 import { Refusal } from "../../core/refusal.ts";
-import type { ApprovedWorkflow } from "../../core/workflow/approval.ts";
+import type { Run } from "../../core/run/run.ts";
+import { type ApprovedWorkflow, isApprovedHere, parseApproved } from "../../core/workflow/approval.ts";
+import type { Store } from "../../store/store.ts";
 import { readWorkflowFiles } from "../definition/workflow-folder.ts";
 
 /** Says whether the file of a workflow is as it was approved: one that was changed since starts nothing. */
@@ -12,6 +14,14 @@ export async function isUnchanged({ file, dir, definition }: ApprovedWorkflow): 
 export async function requireUnchanged(workflow: ApprovedWorkflow): Promise<void> {
   if (await isUnchanged(workflow)) return;
   throw changedRefusal(workflow);
+}
+
+/** Why a run may not go on yet: it came with an import, and no person has approved its definition in this store. */
+export async function findHold({ workflow }: Pick<Run, "workflow">, store: Store): Promise<string | undefined> {
+  if (workflow?.isImported === undefined) return undefined;
+  const approved = (await store.listEntries("workflow")).map(parseApproved);
+  if (isApprovedHere(workflow.definition, approved)) return undefined;
+  return `The run was imported, and its workflow is not approved here. Read it, then: askd workflow approve ${workflow.name}`;
 }
 
 /** The refusal of a workflow that was changed since a person approved it. */

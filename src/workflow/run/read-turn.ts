@@ -2,7 +2,8 @@ import type { RunId } from "../../core/id.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { isPending } from "../../core/question/question.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
-import { type KeptCheckpoint, parseCheckpoint } from "../../core/workflow/checkpoint.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { type KeptCheckpoint, type StepFailure, parseCheckpoint } from "../../core/workflow/checkpoint.ts";
 import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
 import type { IssueTracker } from "../../core/workflow/issue-tracker.ts";
 import { Machine, type StepResult, branchOutput } from "../../core/workflow/run/machine.ts";
@@ -18,6 +19,10 @@ export interface RunReading {
   snapshot: TurnSnapshot;
   machine: Machine;
   definition: WorkflowDefinition;
+  /** It had ended, and an answer after the deadline takes it up. */
+  isReopened: boolean;
+  /** Why the run cannot begin, if it cannot. */
+  rejection: StepFailure | undefined;
   /** A step was started and its end was not recorded. */
   isInterrupted: boolean;
 }
@@ -37,7 +42,7 @@ export async function readTurn(
   const entry = await store.findEntry("checkpoint", id);
   if (!run?.workflow || !entry) return undefined;
   const definition = await readDefinition(store, run.workflow.definition);
-  const kept = await withIssue(run, parseCheckpoint(entry), outside);
+  const { kept, rejection } = await withIssue(run, parseCheckpoint(entry), outside);
   const ids = run.owes;
   const open = (ids.length === 0 ? [] : await decider.rows.readMany(ids)).filter(
     ({ question }) => !isPending(question),
@@ -54,7 +59,8 @@ export async function readTurn(
     now: decider.at(SYSTEM).now,
   });
   const snapshot = { run, kept, open, children, results };
-  return { snapshot, machine, definition, isInterrupted: record?.status === "running" };
+  const isReopened = kept.checkpoint.ending !== undefined;
+  return { snapshot, machine, definition, rejection, isReopened, isInterrupted: record?.status === "running" };
 }
 
 /** The runs of the current step; of a run that has ended, all that it started. */
@@ -63,19 +69,28 @@ function childrenOf(run: Run, { checkpoint: { current, steps } }: KeptCheckpoint
   return Object.values((current === undefined ? undefined : steps[current]?.runs) ?? {});
 }
 
-/** Before the first step, the texts of the issue: they come from strangers and are kept as they are then. */
+/**
+ * Before the first step, the texts of the issue: they come from strangers and are kept as they are then. A run whose issue
+ * is not there cannot begin; a service that does not reply is asked again.
+ */
 async function withIssue(
   run: Run,
   kept: KeptCheckpoint,
   { openTracker }: ReadDeps["outside"],
-): Promise<KeptCheckpoint> {
+): Promise<{ kept: KeptCheckpoint; rejection?: StepFailure }> {
   const { repo, number } = run.issue ?? {};
-  if (run.status !== "queued" || run.workflow?.branch || repo === undefined || number === undefined) return kept;
+  const isFirst = kept.checkpoint.started === 0 && !hasEnded(run);
+  if (!isFirst || run.workflow?.branch || repo === undefined || number === undefined) return { kept };
   const tracker = await openTracker();
-  if (!tracker) return kept;
-  const issue = await tracker.readIssue({ repo, number });
-  const { checkpoint } = kept;
-  return { ...kept, checkpoint: { ...checkpoint, data: { ...checkpoint.data, issue: { ...issue } } } };
+  if (!tracker) return { kept };
+  try {
+    const issue = await tracker.readIssue({ repo, number });
+    const { checkpoint } = kept;
+    return { kept: { ...kept, checkpoint: { ...checkpoint, data: { ...checkpoint.data, issue: { ...issue } } } } };
+  } catch (error) {
+    if (error instanceof Refusal) return { kept, rejection: { code: "no_issue", message: error.message } };
+    throw error;
+  }
 }
 
 /** How the runs that have ended count for the step that waits for them. */

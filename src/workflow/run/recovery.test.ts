@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { AGENT, ADA } from "../../../test/builders.ts";
-import { MemoryStore } from "../../../test/memory-store/memory.ts";
 import { said } from "../../../test/scene.ts";
 import { WorkflowStage } from "../../../test/workflow/stage.ts";
-import { SECOND_MS } from "../../core/instant.ts";
+import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { exportStore } from "../../engine/trail/export.ts";
-import { importLines } from "../../engine/trail/import.ts";
+import { checkExport, importLines } from "../../engine/trail/import.ts";
+import { readDefinition } from "./kept-definition.ts";
 
 const done = { exitCode: 0, stdout: "", stderr: "" };
 const ASKING = `
@@ -47,17 +47,91 @@ test("a step that says it is idempotent is done again after its process died", a
   expect((await second.checkpoint(run)).steps["pay"]).toMatchObject({ status: "completed", attempt: 2 });
 });
 
-test("a suspended run moves to another store with its checkpoint, and goes on there", async () => {
-  const stage = new WorkflowStage();
-  const run = await stage.start(ASKING);
-  const other = new WorkflowStage({ store: new MemoryStore(() => stage.now), seed: "other" });
+/** The lines of an export of everything that a stage has. */
+async function exported(stage: WorkflowStage): Promise<string[]> {
   const lines: string[] = [];
   await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
-  expect(await importLines(other.store, Readable.from(lines), ADA)).toMatchObject({ runs: 1, conflicts: [] });
+  return lines;
+}
+
+test("a suspended run moves to another store with its checkpoint, and goes on there once its definition is approved", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(ASKING);
+  const other = new WorkflowStage({ seed: "other" });
+  expect(await importLines(other.store, Readable.from(await exported(stage)), ADA)).toMatchObject({
+    runs: 1,
+    conflicts: [],
+  });
   expect((await other.engine.verify()).problems).toEqual([]);
-  expect(await other.answer(run, "Blue")).toMatchObject({ status: "completed" });
+  expect(await other.answer(run, "Blue")).toMatchObject({ status: "resuming" });
+  expect(other.ran).toEqual([]);
+  const job = (await other.store.listJobs(10)).find(({ key }) => key === `step:${run.id}`);
+  expect(job?.failure?.why).toContain("askd workflow approve ask");
+  await other.approve(ASKING);
+  await other.pass(MINUTE_MS);
+  expect(await other.run(run.id)).toMatchObject({ status: "completed" });
   expect(other.ran).toEqual([["paint", "Blue"]]);
   expect((await other.engine.verify()).problems).toEqual([]);
+});
+
+test("a run that moved goes on after a newer definition of its workflow was approved", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(ASKING);
+  const other = new WorkflowStage({ seed: "other" });
+  await importLines(other.store, Readable.from(await exported(stage)), ADA);
+  await other.approve(ASKING);
+  await other.approve(ASKING.replace("paint,", "print,"));
+  expect(await other.answer(run, "Red")).toMatchObject({ status: "completed" });
+  expect(other.ran).toEqual([["paint", "Red"]]);
+});
+
+test("the steps of an imported run are done on its own machine only, whatever its jobs say", async () => {
+  const stage = new WorkflowStage();
+  const workflow = await stage.approve("name: once\nsteps: [{ id: pay, tool: shell, input: { argv: [pay] } }]");
+  await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const other = new WorkflowStage({ seed: "other" });
+  const lines = (await exported(stage)).map((line) => line.replace(/("kind":"step"[^}]*?),"host":"here"/, "$1"));
+  await importLines(other.store, Readable.from(lines), ADA);
+  const [run] = await other.runs();
+  const job = (await other.store.listJobs(10)).find(({ key }) => key === `step:${run?.id}`);
+  expect(job?.host).toBe("here");
+});
+
+test.each([
+  [
+    "a definition that is not the one of its hash",
+    (text: string) => text.replace('["paint"', '["steal"'),
+    "definition",
+  ],
+  ["a job of another run", (text: string) => text.replace(/("kind":"step"[^}]*?"runId":"r_)./, "$1z"), "job"],
+  [
+    "a checkpoint of another run",
+    (text: string) => text.replace(/("kind":"checkpoint","id":"r_)./, "$1z"),
+    "checkpoint",
+  ],
+])("an export with %s is refused", async (_name, forge, what) => {
+  const stage = new WorkflowStage();
+  const workflow = await stage.approve(ASKING);
+  await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const lines = await exported(stage);
+  const forged = lines.map(forge);
+  expect(forged).not.toEqual(lines);
+  await expect(checkExport(Readable.from(forged))).rejects.toThrow(what);
+});
+
+test("a definition that was planted under another hash is not run", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(ASKING);
+  const hash = run.workflow?.definition ?? "";
+  const entry = await stage.store.findEntry("definition", hash);
+  const planted = JSON.parse(JSON.stringify(entry?.body).replace('["paint"', '["steal"')) as Record<string, unknown>;
+  const other = new WorkflowStage({ seed: "other" });
+  await other.store.commit({ entries: [{ kind: "definition", id: hash, version: 0, body: planted }] });
+  const workflow = await other.approve(ASKING);
+  await expect(other.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA)).resolves.toBeDefined();
+  await expect(readDefinition(other.store, hash)).resolves.toMatchObject({
+    steps: [{}, { input: { argv: ["paint", "{{ choice.answer }}"] } }],
+  });
 });
 
 test("cancelling a run cancels the branches that it waits for and their questions", async () => {
@@ -97,7 +171,6 @@ test("an agent cannot approve a workflow, nor what it asks for", async () => {
   const stage = new WorkflowStage();
   const approved = await stage.approve(ASKING);
   const { definition: _definition, ...input } = { ...approved };
-  const { readDefinition } = await import("./kept-definition.ts");
   const definition = await readDefinition(stage.store, approved.definition);
   await expect(stage.workflows.approve({ ...input, definition: "other" }, definition, AGENT)).rejects.toThrow(
     "An agent cannot approve a workflow",
@@ -138,6 +211,42 @@ steps:
   const kept = JSON.stringify([await stage.checkpoint(run), await stage.engine.readChain(run.id)]);
   expect(kept).toContain("[redacted]");
   expect(kept).not.toContain(secret);
+});
+
+test("a secret that a failing program prints is not kept, shown or told", async () => {
+  const secret = "s3cr3t-value-0123456789";
+  const stage = new WorkflowStage({
+    secrets: { KEY: secret },
+    script: ({ argv }) =>
+      argv[0] === "use" ? { exitCode: 1, stdout: `with ${secret}\n`, stderr: `no entry for ${secret}\n` } : done,
+  });
+  const run = await stage.start(`
+name: secret
+steps:
+  - { id: use, tool: shell, input: { argv: [use, "{{ secrets.KEY }}"] } }
+on_failure: { tool: shell, input: { argv: [tell, "{{ error.message }}", "{{ error.output }}"] } }
+`);
+  expect(run.status).toBe("failed");
+  const kept = JSON.stringify([
+    run,
+    await stage.checkpoint(run),
+    await stage.engine.readChain(run.id),
+    stage.ran.slice(1),
+  ]);
+  expect(kept).toContain("no entry for [redacted]");
+  expect(kept).not.toContain(secret);
+});
+
+test("a failed program keeps the end of its output, line by line", async () => {
+  const lines = Array.from({ length: 500 }, (_, index) => `test ${index} passed`);
+  const stage = new WorkflowStage({
+    script: () => ({ exitCode: 1, stdout: [...lines, "test 500 failed", ""].join("\n"), stderr: "npm warn old\n" }),
+  });
+  const run = await stage.start("name: once\nsteps: [{ id: check, tool: shell, input: { argv: [npm, test] } }]");
+  const { failure } = (await stage.checkpoint(run)).steps["check"] ?? {};
+  expect(failure?.message).toBe("The program ended with exit code 1: npm warn old");
+  expect(failure?.output).toMatch(/^test \d+ passed\n/);
+  expect(failure?.output).toMatch(/\ntest 499 passed\ntest 500 failed\nnpm warn old$/);
 });
 
 test("of the runs of a workflow only so many are live, and older ones go first", async () => {

@@ -30,7 +30,9 @@ test("a run that has to wait reads few of those that are before it", async () =>
   const runs = Array.from({ length: LIVE }, () => aRun({ status: "awaiting_input", workflow: workflow() }));
   const last = aRun({ status: "queued", workflow: workflow() });
   const { store, read } = aStore([...runs, last]);
-  expect(await mayStartNow(last, { definition: definition({ max_running: 3 }) }, { store })).toBe(false);
+  expect(await mayStartNow(last, { definition: definition({ max_running: 3 }), isReopened: false }, { store })).toBe(
+    false,
+  );
   expect(read.rows).toBeLessThan(LIVE / 10);
 });
 
@@ -38,7 +40,9 @@ test("a run reads none of those that are after it", async () => {
   const first = aRun({ status: "queued", workflow: workflow("shop") });
   const runs = Array.from({ length: LIVE }, () => aRun({ status: "queued", workflow: workflow("shop") }));
   const { store, read } = aStore([first, ...runs]);
-  expect(await mayStartNow(first, { definition: definition({ max_running: 3 }) }, { store })).toBe(true);
+  expect(await mayStartNow(first, { definition: definition({ max_running: 3 }), isReopened: false }, { store })).toBe(
+    true,
+  );
   expect(read.rows).toBeLessThan(LIVE / 10);
 });
 
@@ -48,6 +52,6 @@ test("a key waits for an older run that has it, wherever that is", async () => {
   const run = aRun({ status: "queued", workflow: workflow("shop") });
   const free = aRun({ status: "queued", workflow: workflow("mail") });
   const { store } = aStore([...others, same, run, free]);
-  expect(await mayStartNow(run, { definition: definition({}) }, { store })).toBe(false);
-  expect(await mayStartNow(free, { definition: definition({}) }, { store })).toBe(true);
+  expect(await mayStartNow(run, { definition: definition({}), isReopened: false }, { store })).toBe(false);
+  expect(await mayStartNow(free, { definition: definition({}), isReopened: false }, { store })).toBe(true);
 });

@@ -11,27 +11,43 @@ const LEAST_PAUSE_MS = SECOND_MS;
 const MOST_PAUSE_MS = 30 * SECOND_MS;
 const PAUSES_IN_A_WAIT = 4;
 
+/** A run as read, as far as it matters for its turn. */
+interface StartReading {
+  definition: WorkflowDefinition;
+  /** It had ended, and an answer after the deadline takes it up. */
+  isReopened: boolean;
+}
+
 /**
- * Says whether a queued run may begin: fewer than `max_running` runs of its workflow were made before it and live, and
- * none of them has its key. Older runs go first, so two that look at the same time do not both begin.
+ * Says whether a run may begin, or begin again: fewer than `max_running` runs of its workflow are before it, and none of
+ * them has its key. Older runs go first, so two that look at the same time do not both begin.
  */
 export async function mayStartNow(
   run: Run,
-  { definition }: { definition: WorkflowDefinition },
+  { definition, isReopened }: StartReading,
   { store }: { store: Store },
 ): Promise<boolean> {
   const { workflow } = run;
-  if (run.status !== "queued" || !workflow || workflow.branch) return true;
+  if (!workflow || workflow.branch) return true;
+  const isAgain = run.status === "resuming" && (workflow.isRepeated === true || isReopened);
+  if (run.status !== "queued" && !isAgain) return true;
   const { max_running: most } = definition;
   if (most === undefined && workflow.key === undefined) return true;
-  let older = 0;
+  let before = 0;
   for await (const each of liveRuns(store, workflow.name)) {
-    if (each.id >= run.id) return true;
-    older += 1;
-    if (most !== undefined && older >= most) return false;
+    if (!isAgain && each.id >= run.id) return true;
+    if (isAgain && !isBeforeAgain(each, run)) continue;
+    before += 1;
+    if (most !== undefined && before >= most) return false;
     if (workflow.key !== undefined && each.workflow?.key === workflow.key) return false;
   }
   return true;
+}
+
+/** A run that begins again is behind those that have begun since, and behind older ones that begin again too. */
+function isBeforeAgain(each: Run, run: Run): boolean {
+  if (each.id === run.id || each.status === "queued") return false;
+  return each.status !== "resuming" || each.id < run.id;
 }
 
 /** How long a queued run that has to wait leaves the store alone: one that has waited long looks less often. */

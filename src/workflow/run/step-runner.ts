@@ -8,7 +8,7 @@ import { stepJob } from "../../core/run/job.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
 import { cancelRun } from "../../core/run/run-lifecycle.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { redactor } from "../../core/secret/redact.ts";
+import { type Redactor, redactor } from "../../core/secret/redact.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
 import { findTimeoutMs } from "../../core/workflow/definition/step-policy.ts";
 import type { StepResult } from "../../core/workflow/run/machine.ts";
@@ -18,6 +18,7 @@ import type { Handler, JobContext } from "../../engine/jobs/worker.ts";
 import { readAgentTask } from "../tool/agent.ts";
 import { findTool } from "../tool/find-tool.ts";
 import { type StepContext, StepError, type StepOutside } from "../tool/tool.ts";
+import { findHold } from "./approved-file.ts";
 import { requireBudget } from "./budget.ts";
 import { redactDeep } from "./redact-deep.ts";
 import { type RunReading, readTurn } from "./read-turn.ts";
@@ -33,6 +34,8 @@ const PATIENCE_MS = 250;
 /** How many steps this process does at a time. */
 const MOST_AT_ONCE = 64;
 const BUSY_PAUSE_MS = SECOND_MS;
+/** Between looks whether the definition of an imported run was approved. */
+const HELD_PAUSE_MS = 30 * SECOND_MS;
 /** How long steps may take to end when the process stops. */
 const LEAVE_MS = 10 * SECOND_MS;
 /** The longest that a step without a timeout of its own may take. */
@@ -40,6 +43,8 @@ const LONGEST_CALL_MS = 60 * 60 * SECOND_MS;
 /** How often a step is tried whose service does not reply. */
 const MOST_ATTEMPTS = 6;
 const MOST_OUTPUT_CHARS = 256 * 1024;
+/** How much a failed step keeps of what its program printed. */
+const MOST_FAILURE_CHARS = 4_000;
 
 export interface StepRunnerDeps {
   worker: WorkerId;
@@ -155,6 +160,12 @@ export class StepRunner {
           await cancelAll(children, work);
           return finished(held, work);
         }
+        const why = await findHold(run, work.store);
+        if (why !== undefined) {
+          const dueAt = later(work.now, HELD_PAUSE_MS);
+          await decider.commit({ postponed: [{ job: held.job, dueAt, tries: 1, failure: { why, at: work.now } }] });
+          return "none";
+        }
         if (isFirst && !(await mayStartNow(run, reading, work))) {
           const dueAt = later(work.now, pauseBeforeStart(run, work.now));
           await decider.commit({ postponed: [{ job: held.job, dueAt, tries: 0 }] });
@@ -163,8 +174,9 @@ export class StepRunner {
         if (isFirst && reading.isInterrupted) await this.#deps.stopPrograms(run);
         isFirst = false;
         const at = decider.at(SYSTEM);
-        const clean = redactor(Object.values(this.#deps.readSecrets()), at.rules.redact);
-        const turn = takeTurn(reading.snapshot, cause, { at, machine: reading.machine, clean });
+        const context = { at, machine: reading.machine, clean: this.#redactor(work) };
+        const { rejection } = reading;
+        const turn = takeTurn(reading.snapshot, rejection ? { is: "rejected", failure: rejection } : cause, context);
         this.#deps.onStep?.(`committing ${describe(turn)}`);
         const isDone = await this.#commit(turn, held, work);
         if (!isDone) return undefined;
@@ -209,7 +221,7 @@ export class StepRunner {
       if (stop.signal.aborted || this.#leaving.signal.aborted)
         throw new JobLost("the step was given up", { cause: error });
       if (mayRepeat(error, call) && !timeout.aborted) throw error;
-      return { is: "result", result: failureOf(error, timeout.aborted) };
+      return { is: "result", result: failureOf(error, { isOver: timeout.aborted, clean: this.#redactor(work) }) };
     } finally {
       await renewal.end();
     }
@@ -232,12 +244,16 @@ export class StepRunner {
       openTree: () => outside.openTree(run),
     };
     const output = await findTool(step.tool).run(input, context);
-    const clean = redactor(Object.values(this.#deps.readSecrets()), work.decider.at(SYSTEM).rules.redact);
-    const kept = redactDeep(output, clean);
+    const kept = redactDeep(output, this.#redactor(work));
     if ((JSON.stringify(kept) ?? "").length > MOST_OUTPUT_CHARS) {
       throw new StepError("too_large", `Its output is larger than ${MOST_OUTPUT_CHARS / 1024} kB`);
     }
     return { is: "result", result: { is: "done", output: kept } };
+  }
+
+  /** Removes secrets, those of the settings among them, from what is kept. */
+  #redactor({ decider }: JobContext): Redactor {
+    return redactor(Object.values(this.#deps.readSecrets()), decider.at(SYSTEM).rules.redact);
   }
 
   /** Prepares the run of an agent; the next turn creates it together with the checkpoint. */
@@ -326,13 +342,22 @@ function mayRepeat(error: unknown, { step, attempt }: NonNullable<Turn["call"]>)
   return isOutside && attempt < MOST_ATTEMPTS && findTool(step.tool).isRepeatable;
 }
 
-function failureOf(error: unknown, isOver: boolean): StepResult {
+function failureOf(error: unknown, { isOver, clean }: { isOver: boolean; clean: Redactor }): StepResult {
   if (isOver) return { is: "failed", failure: { code: "step_timeout", message: "Its time is over" } };
+  const message = sayWhy(error, clean);
   if (error instanceof StepError) {
     const isFinal = error.code === "bad_input" || error.code === "ambiguous_tool" || error.code === "nothing_changed";
-    return { is: "failed", failure: { code: error.code, message: sayWhy(error) }, isFinal };
+    const output = error.output === undefined ? undefined : endOf(clean(error.output));
+    return { is: "failed", failure: { code: error.code, message, output }, isFinal };
   }
-  return { is: "failed", failure: { code: "step_failed", message: sayWhy(error) } };
+  return { is: "failed", failure: { code: "step_failed", message } };
+}
+
+/** The last lines of a text. */
+function endOf(text: string): string {
+  if (text.length <= MOST_FAILURE_CHARS) return text;
+  const end = text.slice(-MOST_FAILURE_CHARS);
+  return end.slice(end.indexOf("\n") + 1);
 }
 
 function describe({ call, run }: Turn): string {

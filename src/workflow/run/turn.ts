@@ -11,7 +11,7 @@ import { type Run, hasEnded } from "../../core/run/run.ts";
 import type { Redactor } from "../../core/secret/redact.ts";
 import { runEvent, workflowEvent } from "../../core/trail/event.ts";
 import { joinChanges } from "../../core/trail/store-event.ts";
-import { type KeptCheckpoint, checkpointEntry } from "../../core/workflow/checkpoint.ts";
+import { type KeptCheckpoint, type StepFailure, checkpointEntry } from "../../core/workflow/checkpoint.ts";
 import type { EndedStep, Machine, NextAct, StartedBranch, StepResult } from "../../core/workflow/run/machine.ts";
 import { questionResult } from "../../core/workflow/run/question-result.ts";
 import type { RunInput } from "../../engine/engine.ts";
@@ -37,6 +37,8 @@ export type TurnCause =
   /** The job was claimed: something is due, or a process died. */
   | { is: "claimed"; isRepeatable: (tool: string) => boolean }
   | { is: "result"; result: StepResult }
+  /** The run cannot begin. */
+  | { is: "rejected"; failure: StepFailure }
   /** The current step starts the run of an agent. */
   | { is: "agent"; child: RunInput };
 
@@ -66,8 +68,13 @@ export function takeTurn(read: TurnSnapshot, cause: TurnCause, context: TurnCont
     const name = context.machine.current?.step.id ?? "";
     return startChildren(now, taken.changes, [{ name, input: cause.child, data: undefined }], context);
   }
-  const act = cause.is === "claimed" ? afterClaim(now, cause, context) : nextAfter(cause.result, context);
+  const act = actAfter(cause, now, context);
   return perform(act, now, taken.changes, context);
+}
+
+function actAfter(cause: Exclude<TurnCause, { is: "agent" }>, read: TurnSnapshot, context: TurnContext): NextAct {
+  if (cause.is === "rejected") return context.machine.reject(cause.failure);
+  return cause.is === "claimed" ? afterClaim(read, cause, context) : nextAfter(cause.result, context);
 }
 
 /** Gives the run the outcomes that are owed to it, and lets it go on from the question that it waited for. */
@@ -174,7 +181,7 @@ function callOf(act: StepCall, { machine }: TurnContext): Pick<Turn, "call" | "d
 }
 
 function goesOn(run: Run, { at }: TurnContext): Run {
-  const workflow = run.workflow && { ...run.workflow, isWaiting: undefined };
+  const workflow = run.workflow && { ...run.workflow, isWaiting: undefined, isRepeated: undefined };
   return { ...run, workflow, status: "running", startedAt: run.startedAt ?? at.now, parkedAt: undefined };
 }
 
@@ -298,7 +305,9 @@ function startBranches(
     input: {
       name: `${run.name}/${step.id}${name === "steps" ? "" : `/${name}`}`,
       agent: run.agent,
-      ...(run.workflow && { workflow: { ...run.workflow, branch: { step: step.id, name }, isWaiting: undefined } }),
+      ...(run.workflow && {
+        workflow: { ...run.workflow, branch: { step: step.id, name }, isWaiting: undefined, isRepeated: undefined },
+      }),
     },
   }));
   return startChildren(read, before, children, context);

@@ -32,7 +32,7 @@ import {
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import { newRun } from "../../engine/new-run.ts";
 import { changedRefusal } from "./approved-file.ts";
-import { readDefinition } from "./kept-definition.ts";
+import { isDefinitionOf, readDefinition } from "./kept-definition.ts";
 import { newCheckpoint } from "./new-checkpoint.ts";
 import { listLiveWithKey } from "./start-limit.ts";
 import { firstTriggerJobs } from "./trigger-job.ts";
@@ -64,11 +64,13 @@ export class Workflows {
     const { store, decider } = this.#deps;
     return decider.retry(async () => {
       const before = await store.findEntry("workflow", workflowId(input));
-      const isKept = (await store.findEntry("definition", input.definition)) !== undefined;
+      const text = await store.findEntry("definition", input.definition);
+      const isKept = text !== undefined && isDefinitionOf(input.definition, text.body["definition"]);
+      const textVersion = isKept ? undefined : (text?.version ?? 0);
       const at = decider.at(by);
       const { approved, ...changes } = approveWorkflow(
         before && parseApproved(before),
-        { input, definition, isKept },
+        { input, definition, textVersion },
         at,
       );
       const scheduled = firstTriggerJobs(approved, definition, at.now);
@@ -179,6 +181,7 @@ export class Workflows {
         endedAt: undefined,
         owes: [],
         pendingId: undefined,
+        workflow: { ...run.workflow, isRepeated: true },
       };
       const next = resume(begun, undefined, at);
       const committed = await decider.commit({

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { parseInput } from "./step-input.ts";
 import { StepError, type StepTool } from "./tool.ts";
 
-const QUOTED_CHARS = 500;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] as const;
 
 const HttpInput = z.strictObject({
@@ -40,7 +39,7 @@ export const http: StepTool = {
       signal,
     });
     if (response.status >= 200 && response.status < 300) return { ...response, json: parseJson(response.body) };
-    const said = response.body.trim().slice(0, QUOTED_CHARS);
+    const said = response.body.trim();
     throw new StepError("http_status", `The reply has status ${response.status}${said === "" ? "" : `: ${said}`}`);
   },
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type McpServerSettings, type StepContext, StepError } from "./tool.ts";
+import { type McpServerSettings, type StepContext, StepError, runVariables } from "./tool.ts";
 
 const CONNECT_MS = 30_000;
 /** The longest that one call may take; a step's own timeout is shorter. */
@@ -86,7 +86,7 @@ async function connect(server: McpServerSettings, dir: string, context: StepCont
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   const client = new Client({ name: "askd", version: "1" });
   const [command = "", ...args] = server.command ?? [];
-  const env = { ...context.outside.env, ...server.env, ASKD_RUN: context.run.id };
+  const env = { ...context.outside.env, ...server.env, ...runVariables(context.run) };
   const transport =
     server.url === undefined
       ? new StdioClientTransport({ command, args, env, cwd: dir, stderr: "ignore" })
@@ -117,7 +117,7 @@ function readResult(name: string, raw: unknown): unknown {
     .flatMap((part) => (part.type === "text" ? (part.text ?? []) : []))
     .join("\n")
     .slice(0, MOST_TEXT_CHARS);
-  if (isError) throw new StepError("tool_failed", `${name} failed: ${text.slice(0, 2_000)}`);
+  if (isError) throw new StepError("tool_failed", `${name} failed: ${text}`);
   if (structuredContent !== undefined) return structuredContent;
   try {
     return JSON.parse(text);

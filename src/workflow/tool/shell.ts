@@ -1,10 +1,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import { z } from "zod";
 import { parseInput } from "./step-input.ts";
-import { type StepContext, StepError, type StepTool } from "./tool.ts";
-
-/** How much of the output the reason of a failed command quotes. */
-const QUOTED_CHARS = 2_000;
+import { type StepContext, StepError, type StepTool, runVariables } from "./tool.ts";
 
 const Words = z.array(z.union([z.string(), z.number(), z.boolean()]).transform(String)).min(1);
 const ShellInput = z
@@ -28,14 +25,15 @@ export const shell: StepTool = {
     const result = await context.outside.runProgram({
       argv: argv ?? command ?? [],
       dir: await folderIn(context, dir),
-      env: { ...context.outside.env, ...env, ASKD_RUN: context.run.id },
+      env: { ...context.outside.env, ...env, ...runVariables(context.run) },
       input: stdin,
       signal: context.signal,
     });
     const { exitCode, stdout, stderr } = result;
     if (exitCode !== 0) {
-      const said = (stderr.trim() || stdout.trim()).slice(-QUOTED_CHARS);
-      throw new StepError("exit_code", `The program ended with exit code ${exitCode}${said === "" ? "" : `: ${said}`}`);
+      const said = (stderr.trim() || stdout.trim()).split("\n").at(-1) ?? "";
+      const message = `The program ended with exit code ${exitCode}${said === "" ? "" : `: ${said}`}`;
+      throw new StepError("exit_code", message, { output: [stdout.trimEnd(), stderr.trimEnd()].join("\n").trim() });
     }
     return { exitCode, stdout, stderr, json: parseJson(stdout) };
   },

@@ -87,6 +87,11 @@ export interface StepContext {
   openTree(): Promise<RunTree>;
 }
 
+/** Names the run in the environment of a program: another worker ends it by that if this one dies. */
+export function runVariables({ id, epoch }: Pick<Run, "id" | "epoch">): { ASKD_RUN: string; ASKD_EPOCH: string } {
+  return { ASKD_RUN: id, ASKD_EPOCH: String(epoch) };
+}
+
 /** Does one step and returns its output. */
 export interface StepTool {
   /** Doing it again after a crash does no harm: it looks for what it did before. */
@@ -94,13 +99,16 @@ export interface StepTool {
   run(input: Readonly<Record<string, unknown>>, context: StepContext): Promise<unknown>;
 }
 
-/** A step that could not be done, with a word for programs. */
+/** A step that could not be done, with a word for programs. Its texts may contain secrets. */
 export class StepError extends Error {
   readonly code: string;
+  /** Everything that a program printed, as far as it is known. */
+  readonly output: string | undefined;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, options: ErrorOptions & { output?: string } = {}) {
     super(message, options);
     this.name = "StepError";
     this.code = code;
+    this.output = options.output;
   }
 }

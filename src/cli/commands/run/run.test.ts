@@ -17,14 +17,19 @@ function stage(more: Record<string, string> = {}) {
     chmodSync(join(name === "nightly.sh" ? root : bin, name), 0o755);
   }
   const scene = new Scene();
-  const env = { ASKD_HOME: join(root, "home"), PATH: [bin, "/usr/bin", "/bin"].join(delimiter), ...more };
+  const home = join(root, "home");
+  const env = { ASKD_HOME: home, ASKD_CONFIG_DIR: home, PATH: [bin, "/usr/bin", "/bin"].join(delimiter), ...more };
   const run = (...argv: string[]) => type(scene, ["run", ...argv], { cwd: root, env });
   const started = async () => (await scene.engine.listRuns({ order: "newest", limit: 10 })).map(({ agent }) => agent);
   const launches = () =>
     readdirSync(root, { recursive: true, encoding: "utf8" })
       .filter((file) => basename(file) === "env.json")
       .map((file) => Launch.parse(JSON.parse(readFileSync(join(root, file), "utf8"))));
-  return { run, started, scene, launches };
+  const writeSettings = (text: string) => {
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, "config.toml"), text, { mode: 0o600 });
+  };
+  return { run, started, scene, launches, writeSettings };
 }
 
 describe("askd run", () => {
@@ -80,5 +85,15 @@ describe("askd run", () => {
     expect(exit).toBe(2);
     expect(stderr).toContain(command);
     expect(await started()).toEqual([]);
+  });
+
+  test("keeps the caller's environment without the secrets that the settings of askd name", async () => {
+    const { run, launches, writeSettings } = stage({ BOT_TOKEN: "a-token", CI_SIGNATURE: "a-key", EDITOR: "vi" });
+    writeSettings('[channels.telegram]\ntoken_env = "BOT_TOKEN"\n[hooks.ci]\nsecret_env = "CI_SIGNATURE"\n');
+    expect(await run("Add caching")).toMatchObject({ exit: 0 });
+    const [{ env } = { env: {} }] = launches();
+    expect(env).toMatchObject({ EDITOR: "vi" });
+    expect(Object.keys(env)).not.toEqual(expect.arrayContaining(["BOT_TOKEN"]));
+    expect(Object.keys(env)).not.toEqual(expect.arrayContaining(["CI_SIGNATURE"]));
   });
 });

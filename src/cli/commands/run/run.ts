@@ -4,7 +4,13 @@ import type { Agent, Limits } from "../../../agents/agent.ts";
 import { AGENTS } from "../../../agents/agents.ts";
 import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
 import { findProgram, getProgram, lowerLimits } from "../../../agents/runner/launch.ts";
-import { type Launch, saveLaunch, makeRunDir, removeRunDir } from "../../../agents/runner/run-files.ts";
+import {
+  type Launch,
+  saveLaunch,
+  makeRunDir,
+  removeRunDir,
+  withoutVariables,
+} from "../../../agents/runner/run-files.ts";
 import { addWorktree, excludeAskd, removeWorktree } from "../../../agents/workspace/worktree.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { howToAskByMarker } from "../../../core/run/how-to-ask.ts";
@@ -32,6 +38,7 @@ import { whileWorking } from "../../terminal/pause.ts";
 import { readOwnSecrets } from "../ask/own-secrets.ts";
 import { readPriority } from "../ask/ask-flags.ts";
 import { isServiceOff, startService } from "../service/worker.ts";
+import { secretVariables } from "../../../config/secret-variable.ts";
 import { launchEnv } from "./launch-env.ts";
 import { findRepository } from "./repository.ts";
 import { followRun } from "./run-follow.ts";
@@ -166,13 +173,13 @@ function joinPrompt(said: string | undefined, piped: string | undefined) {
   return said === undefined ? piped : `${said}\n\n${piped}`;
 }
 
-/** The caller's environment, plus the variables that locate the store and set up questions. */
+/** The caller's environment without the secrets of askd, plus the variables that locate the store and set up questions. */
 function environment(given: FlagValues, context: Context) {
   const kept = Object.fromEntries(
     Object.entries(context.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
   return {
-    ...kept,
+    ...withoutVariables(kept, secretVariables(context.config.values)),
     ...launchEnv(context),
     ...(given["on-timeout"] !== undefined && { ASKD_ON_TIMEOUT: readPolicy(given["on-timeout"]) }),
     ...(given["max-questions"] !== undefined && {

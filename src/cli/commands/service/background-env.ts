@@ -1,6 +1,5 @@
-import { channelVariables, hookVariables } from "../../../config/reach.ts";
-import { anchorVariables } from "../../../config/anchor.ts";
-import { workflowVariables } from "../../../config/workflow.ts";
+import { channelVariables } from "../../../config/reach.ts";
+import { secretVariables } from "../../../config/secret-variable.ts";
 import type { Context } from "../../context.ts";
 
 const XDG = ["CONFIG_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR", "CACHE_HOME"].map((name) => `XDG_${name}`);
@@ -28,7 +27,7 @@ export function backgroundEnv(
   { env, config: { values } }: Pick<Context, "env" | "config">,
   also: readonly string[] = [],
 ): Record<string, string> {
-  const named = [channelVariables, hookVariables, workflowVariables, anchorVariables].flatMap((list) => list(values));
+  const named = [...channelVariables(values), ...secretVariables(values)];
   return Object.fromEntries(
     [...PLACE, ...also, ...named].flatMap((name) => {
       const value = env[name];

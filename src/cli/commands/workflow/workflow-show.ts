@@ -1,7 +1,8 @@
 import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { shortId } from "../../../core/id.ts";
-import type { Run } from "../../../core/run/run.ts";
+import { jobKey } from "../../../core/run/job.ts";
+import { type Run, hasEnded } from "../../../core/run/run.ts";
 import type { Checkpoint, StepRecord } from "../../../core/workflow/checkpoint.ts";
 import { STATE_FIELDS, workflowState } from "../../../core/workflow/workflow-state.ts";
 import { requireOneArgument } from "../../arguments.ts";
@@ -9,10 +10,11 @@ import type { Context, OpenedEngine } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { cutCells, padCells, textWidth } from "../../terminal/terminal.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getWorkflowRun, openWorkflows } from "./workflow-engine.ts";
+import { getWorkflowRun, insideOf, openWorkflows } from "./workflow-engine.ts";
 import type { WorkflowFlags } from "./workflow.ts";
 
 const MOST_TEXT = 2_000;
+const MOST_FAILING = 1_000;
 
 const MARKS: Readonly<Record<StepRecord["status"], string>> = {
   completed: "✓",
@@ -27,7 +29,9 @@ const MARKS: Readonly<Record<StepRecord["status"], string>> = {
 /** Shows where a run stands: its steps, and the question that it waits for. */
 export async function show(words: readonly string[], _given: WorkflowFlags, context: Context): Promise<number> {
   const { engine } = await openWorkflows(context);
-  const { run, checkpoint } = await getWorkflowRun(engine, requireOneArgument(words, "workflow show <run>"));
+  const found = await getWorkflowRun(engine, requireOneArgument(words, "workflow show <run>"));
+  const { checkpoint } = found;
+  const run: Run = { ...found.run, reason: found.run.reason ?? (await findDelay(found.run, engine)) };
   const events = (await engine.readChain(run.id)).map(({ event }) => event);
   const title = run.pendingId && (await engine.read(run.pendingId)).question.title;
   printResult(context, STATE_FIELDS, {
@@ -36,6 +40,13 @@ export async function show(words: readonly string[], _given: WorkflowFlags, cont
     keepsCase: true,
   });
   return 0;
+}
+
+/** Why the next step of a run could not be begun, as the last try says. */
+async function findDelay(run: Run, engine: OpenedEngine): Promise<string | undefined> {
+  if (hasEnded(run)) return undefined;
+  const failing = await insideOf(engine).store.listFailingJobs(MOST_FAILING);
+  return failing.find(({ key }) => key === jobKey("step", run.id))?.failure?.why;
 }
 
 /** Shows what each step got and what came of it. */
@@ -91,6 +102,7 @@ function renderStep(id: string, record: StepRecord, numbers: ReadonlyMap<string,
     ...started,
     ...(output === undefined ? [] : [`  output  ${sayValue(output)}`]),
     ...(failure === undefined ? [] : [`  failure ${oneLine(failure.code)}: ${oneLine(failure.message)}`]),
+    ...(failure?.output?.split("\n").map((line) => `    │ ${oneLine(line)}`) ?? []),
     "",
   ].join("\n");
 }

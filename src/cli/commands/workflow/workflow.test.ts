@@ -1,9 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ADA } from "../../../../test/builders.ts";
 import { Scene } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
+import { WorkflowStage } from "../../../../test/workflow/stage.ts";
+import { exportStore } from "../../../engine/trail/export.ts";
+import { importLines } from "../../../engine/trail/import.ts";
 import { STARTERS } from "../../../workflow/starter/starters.ts";
 
 let base: string;
@@ -189,4 +194,19 @@ describe("askd workflow list and graph", () => {
       stderr: expect.stringContaining("See them: askd workflow validate"),
     });
   });
+});
+
+test("askd workflow show says why an imported run does not begin", async () => {
+  const [stage, here] = [new WorkflowStage(), new WorkflowStage({ seed: "here" })];
+  const workflow = await stage.approve(PLAIN);
+  await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const lines: string[] = [];
+  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
+  await importLines(here.store, Readable.from(lines), ADA);
+  await here.doDue();
+  const scene = new Scene({ store: () => here.store });
+  const { stdout } = await type(scene, ["workflow", "show", "1"]);
+  expect(stdout).toMatch(/is queued \(.*not approved here.*: askd workflow approve plain\)/);
+  const json = await type(scene, ["workflow", "show", "1", "--json=reason"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ reason: expect.stringContaining("not approved here") });
 });

@@ -18,7 +18,7 @@ export const LOCAL_NAMES = {
   question: "pendingQuestion",
   /** After a question: its answer. */
   answer: "answer",
-  /** In `on_failure`: step, code, message. */
+  /** In `on_failure`: step, code, message, output. */
   error: "error",
   /** In a step with `for_each`: the number of the item, from 0. */
   index: "index",

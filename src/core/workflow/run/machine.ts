@@ -105,6 +105,12 @@ export class Machine {
     }
   }
 
+  /** The run cannot begin: it fails before its first step, and without those of `on_failure`. */
+  reject({ code, message }: StepFailure): NextAct {
+    this.#stop("failed", code, message);
+    return this.#end();
+  }
+
   /** Records the end of the current step; returns when it is tried again, if it is. */
   finish(result: StepResult): NextAct | undefined {
     const { step, record } = this.#getCurrent();
@@ -212,7 +218,8 @@ export class Machine {
         status !== undefined && status !== "completed" && (status !== "skipped" || this.#state.ending !== undefined)
       );
     };
-    const index = steps.findIndex(({ id }) => (from === undefined ? isOpen(id) : id === from));
+    const hasNone = Object.keys(this.#state.steps).length === 0;
+    const index = steps.findIndex(({ id }) => (from === undefined ? hasNone || isOpen(id) : id === from));
     if (index < 0) return false;
     const again = new Set(steps.slice(index).map(({ id }) => id));
     const kept = Object.entries(this.#state.steps).filter(([id]) => !again.has(id));
@@ -312,8 +319,9 @@ export class Machine {
   }
 
   /** The run ends without further steps. */
-  #stop(status: "skipped" | "blocked", reason: string) {
-    this.#set({ list: "on_timeout", index: this.#given.plan.lists.on_timeout.length, ending: { status, reason } });
+  #stop(status: "skipped" | "blocked" | "failed", reason: string, summary?: string) {
+    const index = this.#given.plan.lists.on_timeout.length;
+    this.#set({ list: "on_timeout", index, ending: { status, reason, summary } });
   }
 
   #fail(step: string, failure: StepFailure) {

@@ -58,7 +58,8 @@ export async function readRunPicture(
   const asked = await engine.readMany(records.flatMap(({ record }) => record.questionId ?? []));
   const show = ({ id, record, runs }: FoundRecord): [string, ShownStep] => {
     const question = asked.find((read) => read.question.id === record.questionId)?.question;
-    return [id, { ...record, question, runs, input: say(record.input, rules), output: say(record.output, rules) }];
+    const output = say(record.output, rules) ?? record.failure?.output;
+    return [id, { ...record, question, runs, input: say(record.input, rules), output }];
   };
   return { graph: partOf(graph, run), steps: Object.fromEntries(records.map(show)), isOver: hasEnded(run) };
 }

@@ -1,0 +1,86 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type WorkflowOptions, openEngine } from "../../src/app.ts";
+import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
+import { findWorkflowSettings } from "../../src/config/workflow.ts";
+import type { Values } from "../../src/config/schema.ts";
+import type { Run } from "../../src/core/run/run.ts";
+import { parseCheckpoint } from "../../src/core/workflow/checkpoint.ts";
+import { readWorkflow } from "../../src/workflow/definition/read-workflow.ts";
+import { Workflows } from "../../src/workflow/run/workflows.ts";
+import { ADA } from "../builders.ts";
+import { removeFolder } from "../remove-folder.ts";
+import { ROOMY } from "../scene.ts";
+import { aGitProject } from "./git-project.ts";
+
+/** Runs a workflow to its end in a worker with this environment, with real programs. */
+async function runToEnd(yaml: string, env: Record<string, string>, workflows: WorkflowOptions) {
+  const stateDir = mkdtempSync(join(tmpdir(), "askd-steps-"));
+  const { root, project, file } = aGitProject("test.yml", yaml);
+  const engine = await openEngine({
+    store: { kind: "sqlite", file: join(stateDir, "askd.db") },
+    rules: ROOMY,
+    runs: { stateDir, askd: [], env, note: () => undefined, workflows },
+  });
+  onTestFinished(async () => {
+    await engine.stop();
+    removeFolder(stateDir);
+    removeFolder(root);
+  });
+  const { definition, hash = "" } = readWorkflow(yaml, "test.yml");
+  if (!definition || !("inside" in engine)) throw new Error("the workflow is not valid");
+  const { inside } = engine as unknown as { inside: ConstructorParameters<typeof Workflows>[0] };
+  const started = new Workflows(inside);
+  const at = { name: definition.name, host: ensureMachineId(stateDir), dir: project, file, definition: hash };
+  const workflow = await started.approve(at, definition, ADA);
+  const { id } = await started.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const ended = whenEnded(id, inside.store);
+  void engine.work();
+  const run = await ended;
+  const entry = await inside.store.findEntry("checkpoint", id);
+  if (!entry) throw new Error("the run has no checkpoint");
+  return { run, checkpoint: parseCheckpoint(entry).checkpoint };
+}
+
+function whenEnded(id: Run["id"], store: ConstructorParameters<typeof Workflows>[0]["store"]): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const stop = store.onChange(() => {
+      store.findRun(id).then((run) => {
+        if (run?.endedAt === undefined) return;
+        stop();
+        resolve(run);
+      }, reject);
+    });
+  });
+}
+
+const SETTINGS: Values = {
+  channels: { telegram: { token_env: "BOT_TOKEN" } },
+  hooks: { ci: { secret_env: "CI_SIGNATURE" } },
+  mcp_servers: { code: { url: "https://example.com", token_env: "CODE_TOKEN" } },
+  audit: { anchor_secret_env: "ANCHOR_SIGNATURE" },
+  workflows: { secrets: ["DEPLOY_KEY"] },
+};
+const NAMED = ["BOT_TOKEN", "CI_SIGNATURE", "CODE_TOKEN", "ANCHOR_SIGNATURE", "DEPLOY_KEY"];
+
+test("a step gets the environment of the worker without the secrets of the settings, and the one that it names", async () => {
+  const named = Object.fromEntries(NAMED.map((name) => [name, `value-of-${name.toLowerCase()}`]));
+  const env = { PATH: process.env["PATH"] ?? "", WISH: "kept", ...named };
+  const yaml = `
+name: environment
+steps:
+  - id: look
+    tool: shell
+    output: seen
+    input:
+      argv: ["${process.execPath}", -e, "console.log(JSON.stringify(Object.keys(process.env)))"]
+      env: { GIVEN: "{{ secrets.DEPLOY_KEY }}" }
+`;
+  const { run, checkpoint } = await runToEnd(yaml, env, findWorkflowSettings(SETTINGS, env));
+  expect(run.status).toBe("completed");
+  const { json } = checkpoint.data["seen"] as { json: string[] };
+  expect(json).toEqual(expect.arrayContaining(["PATH", "WISH", "GIVEN", "ASKD_RUN", "ASKD_STORE"]));
+  expect(json.filter((name) => NAMED.includes(name))).toEqual([]);
+});
