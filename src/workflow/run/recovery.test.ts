@@ -78,6 +78,26 @@ steps:
   expect((await stage.engine.verify()).problems).toEqual([]);
 });
 
+test("a run whose checkpoint cannot be read fails when it is to go on, and the workflow that waits for it goes on", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(`
+name: branches
+steps:
+  - id: both
+    parallel:
+      - { id: one, tool: post_question, input: { question: One? }, suspend: true }
+on_failure: { tool: shell, input: { argv: [tell, "{{ error.code }}"] } }
+`);
+  const [child] = await stage.children(run);
+  const { store } = stage;
+  const findEntry = store.findEntry.bind(store);
+  store.findEntry = async (kind, id) => (kind === "checkpoint" && id === child!.id ? undefined : findEntry(kind, id));
+  expect(await stage.answer(child!, "Blue")).toMatchObject({ status: "failed", reason: "row_damaged" });
+  expect(await stage.run(run.id)).toMatchObject({ status: "failed" });
+  expect(stage.ran).toEqual([["tell", "branch_failed"]]);
+  expect((await stage.engine.verify()).problems).toEqual([]);
+});
+
 test("an answer after the deadline takes a skipped run up where it asked", async () => {
   const stage = new WorkflowStage();
   const yaml = ASKING.replace("options: [Red, Blue]", "options: [Red, Blue], timeoutHours: 1, timeoutAction: skip");
