@@ -6,7 +6,7 @@ import { said } from "../../../test/scene.ts";
 import { WorkflowStage } from "../../../test/workflow/stage.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import { exportStore } from "../../engine/trail/export.ts";
-import { importLines } from "../../engine/trail/import.ts";
+import { checkExport, importLines } from "../../engine/trail/import.ts";
 
 const done = { exitCode: 0, stdout: "", stderr: "" };
 const ASKING = `
@@ -58,6 +58,16 @@ test("a suspended run moves to another store with its checkpoint, and goes on th
   expect(await other.answer(run, "Blue")).toMatchObject({ status: "completed" });
   expect(other.ran).toEqual([["paint", "Blue"]]);
   expect((await other.engine.verify()).problems).toEqual([]);
+});
+
+test("an export in which the checkpoint of a run was changed is refused", async () => {
+  const stage = new WorkflowStage();
+  await stage.start(ASKING);
+  const lines: string[] = [];
+  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
+  const edited = lines.map((line) => line.replaceAll(/"pendingQuestionId":"q_\w+",/g, ""));
+  expect(edited).not.toEqual(lines);
+  await expect(checkExport(Readable.from(edited))).rejects.toThrow(/checkpoint r_\w+ is not as its trail tells/);
 });
 
 test("cancelling a run cancels the branches that it waits for and their questions", async () => {
