@@ -22,14 +22,15 @@ export async function startPooler(serverUrl: string): Promise<Pooler> {
   ensureProgram("pgbouncer");
   const directory = mkdtempSync(join(tmpdir(), "askd-pgbouncer-"));
   const port = await findPort();
-  const { host } = new pg.Client(serverUrl);
+  const { host, port: serverPort } = new pg.Client(serverUrl);
   const settings = `[databases]
-* = host=${host} user=postgres
+* = host=${host} port=${serverPort} user=postgres
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
+admin_users = postgres
 pool_mode = transaction
 `;
   const file = join(directory, "pgbouncer.ini");

@@ -35,6 +35,8 @@ export class Ward {
   readonly stateDir = join(this.root, "state");
   readonly runtimeDir = join(this.root, "run");
   readonly file = join(this.root, "data", "askd.db");
+  /** What repairs said that they did besides. */
+  readonly notes: string[] = [];
   readonly #over: Partial<DoctorContext>;
 
   constructor(over: Partial<DoctorContext> = {}) {
@@ -63,6 +65,7 @@ export class Ward {
       around: this.around,
       wire: (client, scope) =>
         wireClient(client, scope, { around: this.around, stateDir: this.stateDir, now: instant(Date.now()) }),
+      note: (text) => this.notes.push(text),
       nowMs: Date.now,
       isWorkerLocked: async () => isLocked(join(dirname(this.file), "askd.lock")),
       openRemote: () => Promise.reject(new Error("there is no server")),

@@ -36,6 +36,8 @@ export interface DoctorContext {
   around: ClientSurroundings;
   /** Writes the desired settings of a client in one scope. */
   wire(client: Client, scope: Scope): Promise<void>;
+  /** Tells the person of something that a repair does besides. */
+  note(text: string): void;
   /** This machine's clock. */
   nowMs(): number;
   /** Says whether a worker process of this store exists on this machine, active or not. */

@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BuiltScene } from "../built.ts";
 import { startDebianPostgres } from "../debian-postgres.ts";
+import { startPooler } from "../pgbouncer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "askd-dump-"));
 let url = "";
@@ -138,5 +139,60 @@ describe("restore into PostgreSQL", () => {
       exit: 0,
       said: expect.stringContaining("#1 tidy cannot continue: its launch record is no longer on this machine"),
     });
+  });
+
+  test("behind PgBouncer, backup and restore use the server's own address", async () => {
+    await query("postgres", "create database pooled");
+    const pooler = await startPooler(`${url}/postgres`);
+    onTestFinished(() => pooler.stop());
+    const direct = `${url}/pooled`;
+    const scene = new BuiltScene();
+    const through = pooler.through(direct);
+    const type = async (store: string, ...argv: string[]) => {
+      const { exit, stdout, stderr } = await scene.typeWith({ ASKD_NO_SERVICE: "1", ASKD_STORE: store }, ...argv);
+      return { exit, said: `${stdout.toString()}${stderr}` };
+    };
+    const store = `${through}?listen=${encodeURIComponent(direct)}`;
+    expect((await type(store, "ask", "One?")).exit).toBe(0);
+    const file = join(scene.home, "pooled.dump");
+    const refused = { exit: 2, said: expect.stringContaining("is behind a pooler; nothing was changed") as string };
+    expect(await type(through, "backup", file)).toMatchObject(refused);
+    expect(await type(store, "backup", file)).toMatchObject({ exit: 0 });
+    expect((await type(store, "ask", "Two?")).exit).toBe(0);
+    expect(await type(through, "restore", file)).toMatchObject(refused);
+    expect(await type(store, "restore", file)).toMatchObject({
+      said: expect.stringContaining('reconnect "pooled"') as string,
+    });
+    const admin = new pg.Client(through.replace(/[^/]*$/, "pgbouncer"));
+    await admin.connect();
+    await admin.query('reconnect "pooled"');
+    await admin.end();
+    await expect
+      .poll(() => type(store, "restore", file), { timeout: 30_000 })
+      .toMatchObject({ exit: 0, said: expect.stringContaining("The trail is verified.") as string });
+    expect((await type(store, "list", "--jq", '[.[].title] | join(" ")')).said).toBe("One?\n");
+  });
+
+  test("doctor --fix dumps the database before it changes it, or says that it cannot", async () => {
+    await query("postgres", "create database mended");
+    const scene = new BuiltScene();
+    const env = { ASKD_NO_SERVICE: "1", ASKD_STORE: `${url}/mended` };
+    await scene.typeWith(env, "ask", "One?");
+    const dumps = () => {
+      const folder = join(scene.home, "state", "backups");
+      return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+    };
+    await query("mended", "drop index run_status");
+    const bare = await scene.typeWith({ ...env, PATH: scene.project }, "doctor", "--fix");
+    expect(bare.stderr).toContain("The database is repaired without a copy of it: There is no pg_dump on the path");
+    expect(dumps()).toEqual([]);
+    await query("mended", "drop index run_status");
+    const { stderr } = await scene.typeWith(env, "doctor", "--fix");
+    const [dumped] = dumps();
+    expect(stderr).toContain(`The database was copied to ${dumped} before it was repaired`);
+    expect(statSync(dumped!).mode & 0o777).toBe(0o600);
+    const list = execFileSync("pg_restore", ["--list", dumped!]).toString();
+    expect(list).toContain("TABLE DATA public run");
+    expect(list).not.toContain("run_status"); // as it was before
   });
 });

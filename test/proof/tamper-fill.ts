@@ -9,6 +9,7 @@ import type { Store } from "../../src/store/store.ts";
 import { ADA, AGENT } from "../builders.ts";
 import { Board } from "../channels/board-channel.ts";
 import { MCP, ROOMY, SCRIPT, said } from "../scene.ts";
+import { fillWithWorkflow } from "./tamper-workflow.ts";
 
 const LENA = { ...ADA, id: "lena" };
 const HOUR_MS = 3_600_000;
@@ -28,6 +29,7 @@ export async function fillStore(store: Store): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, SHORTEST_TIMEOUT_MS));
   await engine.doDue();
   await tellPeople(store, board);
+  await fillWithWorkflow(store);
   await new StatsCache(store, SMALL_BLOCK).takeIn();
   await engine.seal();
 }

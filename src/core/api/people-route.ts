@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
+import { SECOND_MS } from "../instant.ts";
 import { PersonName } from "../question/link.ts";
 import { Person, Preferences } from "../people/person.ts";
 import { CodeGrant, IssuedScope, TokenName } from "../people/token.ts";
@@ -17,6 +18,9 @@ import {
   verifiedReply,
 } from "./reply.ts";
 import { Moment, route } from "./route.ts";
+
+/** Node's fetch gives a reply up by itself after 5 minutes. */
+const VERIFY_MS = 290 * SECOND_MS;
 
 /** Tokens, people and the server itself. */
 export const PEOPLE_ROUTES = {
@@ -109,6 +113,9 @@ export const PEOPLE_ROUTES = {
     may: "maintain",
     summary: "Compare the audit trail with all rows",
     reply: verifiedReply,
+    // It reads the whole store: a second one beside the first would only slow both.
+    mayRepeat: false,
+    longestReplyMs: VERIFY_MS,
   }),
   findTroubles: route("GET", "/troubles", {
     may: "see_all",

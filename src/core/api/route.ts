@@ -44,6 +44,8 @@ export interface Route<
   takes?: Takes;
   /** Doing it twice is the same as doing it once, so that a lost reply is no reason not to send it again. */
   mayRepeat?: boolean | undefined;
+  /** How long a caller waits for the reply, if it may take longer than usual. */
+  longestReplyMs?: number;
 }
 
 export const API_PATH = "/api/v1";

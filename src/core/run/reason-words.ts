@@ -34,6 +34,7 @@ const en = {
   "reason.budget_used": "the budget is used up",
   "reason.nothing_changed": "nothing was changed",
   "reason.low_confidence": "the agent was too unsure",
+  "reason.row_damaged": "a part of it was damaged in the store",
 } as const;
 type ReasonKey = keyof typeof en;
 
@@ -72,6 +73,7 @@ const de: Readonly<Record<ReasonKey, string>> = {
   "reason.budget_used": "das Budget ist aufgebraucht",
   "reason.nothing_changed": "nichts wurde geändert",
   "reason.low_confidence": "der Agent war zu unsicher",
+  "reason.row_damaged": "ein Teil davon war im Speicher beschädigt",
 };
 
 /** Why questions and runs ended, for the reasons that askd writes itself. */

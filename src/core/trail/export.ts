@@ -4,14 +4,23 @@ import type { Actor } from "../people/actor.ts";
 import type { Changes, Entry } from "../changes.ts";
 import { Content } from "../question/content.ts";
 import { CHAIN_START, Event, chainHash } from "./event.ts";
-import { outsideEntry } from "../channel/delivery.ts";
+import { deliveryId, outsideEntry } from "../channel/delivery.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Job } from "../run/job.ts";
 import { Person } from "../people/person.ts";
 import { Question } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
-import { type RowDigests, contentRow, digestOf, entryRow } from "./row-digest.ts";
+import {
+  RUN_ROW,
+  type RowDigests,
+  contentRow,
+  digestOf,
+  entryDigest,
+  entryRow,
+  jobDigest,
+  jobRow,
+} from "./row-digest.ts";
 import { Run } from "../run/run.ts";
 import { Template } from "../answer/template.ts";
 import { hashDefinition } from "../workflow/definition/definition-hash.ts";
@@ -39,6 +48,8 @@ const RunLine = z.object({
   head: z.object({ n: z.int(), hash: z.string() }),
   jobs: z.array(Job),
   entries: z.array(KeptEntry),
+  /** What signs its callback was left out, so the run is not the one that its trail pins. */
+  isWithoutSecret: z.literal(true).optional(),
 });
 export type RunLine = z.infer<typeof RunLine>;
 
@@ -158,10 +169,12 @@ function lastDigests(events: readonly Event[]): Map<string, string> {
   return digests;
 }
 
-/** The run without its callback secret; its outcome can then only be polled. */
-export function withoutCallbackSecret(run: Run): Run {
-  if (!run.callback) return run;
-  return { ...run, callback: undefined, giveBack: run.giveBack === "callback" ? "poll" : run.giveBack };
+/** The line without the callback secret of its run, whose outcome can then only be polled. */
+export function withoutCallbackSecret(line: RunLine): RunLine {
+  const { run } = line;
+  if (!run.callback) return line;
+  const giveBack = run.giveBack === "callback" ? "poll" : run.giveBack;
+  return { ...line, run: { ...run, callback: undefined, giveBack }, isWithoutSecret: true };
 }
 
 function requireHeader(raw: unknown) {
@@ -179,7 +192,7 @@ function requireHeader(raw: unknown) {
 
 /** Requires that the trail matches its hashes, its rows match the trail, and everything belongs to this run. */
 function requireWhole(line: RunLine, number: number) {
-  const { run, questions, contents, events, head } = line;
+  const { run, questions, contents, events, head, jobs, entries } = line;
   let hash = CHAIN_START;
   const told: Event[] = [];
   for (const body of events) {
@@ -201,8 +214,14 @@ function requireWhole(line: RunLine, number: number) {
   const other = contents.find((each) => digests.get(contentRow(each.hash)) !== digestOf(JSON.stringify(each.content)));
   if (other) throw damaged(number, `a text of ${run.id} is not as its trail tells`);
   const status = told.findLast(({ type }) => type.startsWith("run."))?.to;
-  if (status !== run.status) throw damaged(number, `run ${run.id} is not as its trail tells`);
+  if (status !== run.status || !isRunAsTold(line, digests)) {
+    throw damaged(number, `run ${run.id} is not as its trail tells`);
+  }
   requireOwnRows(line, number);
+  const job = jobs.find((each) => identityOf(digests.get(jobRow(each.key))) !== identityOf(jobDigest(each)));
+  if (job) throw damaged(number, `job ${job.key} is not as its trail tells`);
+  const entry = entries.find((each) => !isEntryAsTold(each, digests));
+  if (entry) throw damaged(number, `${entry.kind} ${entry.id} is not as its trail tells`);
 }
 
 /** Requires that jobs and checkpoints are those of this run, and that a definition is the one its name says. */
@@ -216,6 +235,36 @@ function requireOwnRows({ run, jobs, entries }: RunLine, number: number) {
     const isOwn = typeof definition === "object" && definition !== null && hashDefinition({ ...definition }) === id;
     if (!isOwn) throw damaged(number, `the definition ${id} is not the one that its hash names`);
   }
+}
+
+/** The text of a run that was only written once does not have its number yet. */
+function isRunAsTold({ run, isWithoutSecret }: RunLine, digests: ReadonlyMap<string, string>) {
+  if (isWithoutSecret) return true;
+  const told = digests.get(RUN_ROW);
+  return [run, inOrderOfNewRun(run)]
+    .flatMap((each) => [each, { ...each, number: 0 }])
+    .some((each) => digestOf(JSON.stringify(each)) === told);
+}
+
+/** Earlier builds wrote two fields of a run first, wherever its text has them. */
+function inOrderOfNewRun({ starts, isContinued, ...rest }: Run): object {
+  const fields = Object.entries(rest);
+  const at = fields.findIndex(([field]) => field === "owes");
+  return Object.fromEntries([...fields.slice(0, at), ...Object.entries({ starts, isContinued }), ...fields.slice(at)]);
+}
+
+/** A message is named after its token. How far it has come is not told, and neither is what an agent has used. */
+function isEntryAsTold(entry: RunLine["entries"][number], digests: ReadonlyMap<string, string>) {
+  const { kind, id, parent = null, body } = entry;
+  if (kind === "delivery") return typeof body["token"] === "string" && deliveryId(body["token"]) === id;
+  // The first checkpoint of a branch, and a definition, may be told of in the trail of another run.
+  const told = digests.get(entryRow({ kind, id }));
+  return told === undefined || identityOf(told) === identityOf(entryDigest({ parent, body: JSON.stringify(body) }, 0));
+}
+
+/** The part of a digest that says what a row is; before it stands its version, or when a job was first due. */
+function identityOf(digest: string | undefined) {
+  return digest?.split(" ")[1];
 }
 
 function readJson(text: string): unknown {

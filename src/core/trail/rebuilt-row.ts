@@ -6,7 +6,9 @@ import { QuestionId, RunId } from "../id.ts";
 import type { Instant } from "../instant.ts";
 import type { DeliveryRef } from "../channel/delivery-ref.ts";
 import { timerKey } from "../question/question-timer.ts";
-import { Job, JobKind } from "../run/job.ts";
+import { Job, JobKind, stepJob } from "../run/job.ts";
+import { voidHandover } from "../run/handover.ts";
+import { type RunSnapshot, cancelledQuestion } from "../run/run-lifecycle.ts";
 import { type PendingQuestion, type Question, isPending, owesOutcome } from "../question/question.ts";
 import { NOT_OPEN } from "../question/question.ts";
 import { type Run, RunStatus, hasEnded } from "../run/run.ts";
@@ -97,11 +99,12 @@ function rebuildQuestion(
 
 /**
  * Replaces a run whose text is damaged by what its columns, its trail and its questions say. Its agent cannot be
- * continued: one that waits for a question stays until that is closed, any other that has not ended has failed.
+ * continued: one that waits for a question stays until that is closed, any other that has not ended has failed. A
+ * workflow, and a run that a workflow waits for, fails at once: nothing else would wake what waits for it.
  */
 export function rebuildDamagedRun(
-  { columns, number, questions, first }: RebuiltFrom,
-  at: Pick<DecisionContext, "now" | "by">,
+  { columns, number, questions, first, waitedForBy, hasSteps }: RebuiltFrom,
+  at: DecisionContext,
 ): Changes {
   const pending = questions.find(isPending);
   const status = RunStatus.safeParse(columns["status"]).data ?? "failed";
@@ -118,7 +121,8 @@ export function rebuildDamagedRun(
     session: optional(columns["session"]),
     labels: [],
     priority: 2,
-    parentId: columns["parentId"] === null ? undefined : RunId.safeParse(columns["parentId"]).data,
+    parentId: columns["parentId"] === null ? waitedForBy : RunId.safeParse(columns["parentId"]).data,
+    waitedForBy: waitedForBy && { runId: waitedForBy },
     giveBack: "poll",
     implicit: false,
     epoch: 1,
@@ -132,6 +136,10 @@ export function rebuildDamagedRun(
     createdAt: first?.at ?? at.now,
     endedAt: (optional(columns["endedAt"]) as Instant | undefined) ?? undefined, // the column is written from it
   };
+  if (!hasEnded(before) && (hasSteps || waitedForBy !== undefined)) {
+    const failed = failDamagedRun({ run: before, open: questions.filter(owesOutcomeOrWaits) }, at);
+    return before.host === "" ? failed : { ...failed, scheduled: [stepJob(before, at.now)] };
+  }
   const after: Run = hasEnded(before)
     ? before
     : pending
@@ -140,12 +148,49 @@ export function rebuildDamagedRun(
   return { runs: [after], events: [runEvent(before, after, at, { reason: ROW_DAMAGED })] };
 }
 
+function owesOutcomeOrWaits(question: Question): boolean {
+  return isPending(question) || owesOutcome(question);
+}
+
 interface RebuiltFrom {
   columns: KeptColumns;
   number: number;
   questions: readonly Question[];
   /** Its first event, if that can be read. */
   first: Event | undefined;
+  /** The workflow run whose checkpoint says that it waits for this one. */
+  waitedForBy: RunId | undefined;
+  /** It has a checkpoint: it does the steps of a workflow. */
+  hasSteps: boolean;
+}
+
+/** Fails a run that cannot go on because a row of it is damaged; nobody can answer its question any more. */
+export function failDamagedRun({ run, open }: Pick<RunSnapshot, "run" | "open">, at: DecisionContext): Changes {
+  if (hasEnded(run)) return {};
+  const failed: Run = {
+    ...run,
+    status: "failed",
+    reason: ROW_DAMAGED,
+    endedAt: at.now,
+    pendingId: undefined,
+    resumesAt: undefined,
+    owes: [],
+  };
+  const pending = open.filter(isPending);
+  const cancelled = pending.map((question) => cancelledQuestion(question, { reason: ROW_DAMAGED, note: NOTE }, at));
+  const owed = open.filter((question) => !isPending(question));
+  const voided = owed.map((question) => voidHandover(question, ROW_DAMAGED));
+  const why = { reason: ROW_DAMAGED };
+  return {
+    runs: [failed],
+    questions: [...cancelled, ...voided],
+    events: [
+      ...cancelled.map((question, index) => questionEvent("cancelled", pending[index], question, at, why)),
+      ...voided.map((question, index) => questionEvent("delivery_failed", owed[index], question, at, why)),
+      runEvent(run, failed, at),
+    ],
+    dropped: pending.map(timerKey),
+  };
 }
 
 /** The job that the columns of a damaged one describe; undefined if it cannot be known. */

@@ -1,4 +1,5 @@
 import { SECOND_MS } from "../../core/instant.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { REFUSALS, Refusal, type RefusalCode } from "../../core/refusal.ts";
 
 const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
@@ -66,6 +67,18 @@ export function absenceAfter(cause: unknown): Absence {
       code: "store_unreachable",
       detail: `The server at ${url} cannot be reached`,
       hint: "Start it with: askd serve, or unset ASKD_URL",
+    }),
+  });
+}
+
+/** The absence of a server that took the call and did not reply in this time. */
+export function absenceInSilence(waitedMs: number): Absence {
+  return new Absence({
+    mayHaveArrived: true,
+    say: (url) => ({
+      code: "store_unreachable",
+      detail: `The server at ${url} did not reply within ${formatDuration(waitedMs)}`,
+      hint: "Try again, or type the same on the server's machine, without ASKD_URL",
     }),
   });
 }

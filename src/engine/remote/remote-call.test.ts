@@ -3,7 +3,9 @@ import { ADA, AGENT } from "../../../test/builders.ts";
 import { said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
 import type { Actor } from "../../core/people/actor.ts";
-import { later } from "../../core/instant.ts";
+import type { Route } from "../../core/api/route.ts";
+import { ROUTES } from "../../core/api/table.ts";
+import { MINUTE_MS, later } from "../../core/instant.ts";
 import { NO_TROUBLES } from "../../core/run/trouble.ts";
 import type { Engine } from "../engine.ts";
 import { readMachines } from "../machines.ts";
@@ -55,6 +57,47 @@ test("a reply that never ends is given up for, and the change counts once", asyn
   expect(answered.question.status).toBe("answered");
   const chain = await at.scene.engine.readChain(question.runId);
   expect(chain.filter(({ event }) => event.type === "question.answered")).toHaveLength(1);
+});
+
+/** A server that takes calls and never replies; it counts the calls that are still waited for. */
+function silent() {
+  const calls = { made: 0, open: 0 };
+  const given: typeof fetch = (_url, init) => {
+    calls.made += 1;
+    calls.open += 1;
+    return new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener("abort", () => {
+        calls.open -= 1;
+        reject(new Error("aborted"));
+      });
+    });
+  };
+  return { calls, fetch: given };
+}
+
+test("a verification that takes too long is given up once, and said to be slow", async () => {
+  const { calls, fetch: never } = silent();
+  const engine = engineWith(await at.token({ scope: "admin" }), { fetch: never, longestReplyMs: 1_000 });
+  await expect(engine.verify()).rejects.toMatchObject({
+    code: "store_unreachable",
+    message: `The server at ${at.url} did not reply within 1s`,
+    hint: "Try again, or type the same on the server's machine, without ASKD_URL",
+  });
+  expect(calls).toEqual({ made: 1, open: 0 });
+});
+
+test("a verification may take longer than any other reply", () => {
+  expect(ROUTES.verify.longestReplyMs).toBeGreaterThan(2 * MINUTE_MS);
+  const others = Object.values(ROUTES).filter((row: Route) => row.longestReplyMs !== undefined);
+  expect(others).toEqual([ROUTES.verify]);
+});
+
+test("of a call that is repeated because no reply comes, no earlier try stays open", async () => {
+  const { calls, fetch: never } = silent();
+  const engine = engineWith(await at.token(), { fetch: never, longestReplyMs: 50 });
+  await expect(engine.now()).rejects.toMatchObject({ code: "store_unreachable" });
+  expect(calls.made).toBeGreaterThan(1);
+  expect(calls.open).toBe(0);
 });
 
 test("what the server refuses is refused here in the same words", async () => {

@@ -4,7 +4,7 @@ import { ROUTES, type RowsOf, type Verb } from "../../core/api/table.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { Absence, absenceAfter, absenceIn, parseProblem, retryAfterOf } from "./remote-absence.ts";
+import { Absence, absenceAfter, absenceIn, absenceInSilence, parseProblem, retryAfterOf } from "./remote-absence.ts";
 
 /** Tries of a call that reaches no server. */
 const TRIES = 4;
@@ -84,13 +84,14 @@ export class RemoteCaller {
 
   /** Sends a request, and retries it if no server was reached and a repetition does no harm. */
   async #send(row: Route, options: CallOptions<Verb>) {
-    const mayRepeat = options.mayRepeat ?? (options.key !== undefined || row.method !== "POST");
+    const mayRepeat = options.mayRepeat ?? row.mayRepeat ?? (options.key !== undefined || row.method !== "POST");
     const address = this.#address(row, options);
     const request = await this.#request(row, options);
+    const { longestReplyMs = row.longestReplyMs ?? LONGEST_REPLY_MS } = this.#deps;
     const startMs = performance.now();
     let mayHaveArrived = false;
     for (let tries = 1; ; tries += 1) {
-      const reply = await this.#try(address, request);
+      const reply = await this.#try(address, request, longestReplyMs);
       if (!(reply instanceof Absence)) {
         this.#hasHeard = true;
         this.#isAway = false;
@@ -107,19 +108,21 @@ export class RemoteCaller {
     }
   }
 
-  async #try(address: string, request: RequestInit): Promise<Received | Absence> {
-    const { longestReplyMs = LONGEST_REPLY_MS } = this.#deps;
+  async #try(address: string, request: RequestInit, longestReplyMs: number): Promise<Received | Absence> {
     // Node's fetch can lose a server that is killed during its reply without ever saying so.
     let timer: NodeJS.Timeout | undefined;
+    const over = new AbortController();
     const silence = new Promise<Absence>((resolve) => {
-      timer = setTimeout(() => resolve(absenceAfter(new Error("The server said nothing"))), longestReplyMs);
+      timer = setTimeout(() => resolve(absenceInSilence(longestReplyMs)), longestReplyMs);
     });
+    const signal = request.signal ? AbortSignal.any([request.signal, over.signal]) : over.signal;
     try {
-      return await Promise.race([this.#fetch(address, request), silence]);
+      return await Promise.race([this.#fetch(address, { ...request, signal }), silence]);
     } catch (cause) {
       return absenceAfter(cause);
     } finally {
       clearTimeout(timer);
+      over.abort(); // a reply that comes after all is not waited for
     }
   }
 

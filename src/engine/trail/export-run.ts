@@ -115,7 +115,7 @@ export class ExportedRunReader {
 function toRunLine({ run, questions, lines, jobs, contents, entries }: StoredParts): RunLine {
   return {
     kind: "run",
-    run: parseRun(run.body, run.number),
+    run: readWhole(run),
     questions: questions.map(({ body }) => parseQuestion(body)),
     jobs: jobs.map(({ body }) => parseJob(body)),
     head: run.chain,
@@ -123,6 +123,12 @@ function toRunLine({ run, questions, lines, jobs, contents, entries }: StoredPar
     events: lines.map(({ body }) => body),
     entries: entries.map((entry) => keptEntry(entry)),
   };
+}
+
+/** The run with its fields in the order of its text, because the trail pins that text. */
+function readWhole({ body, number }: StoredRun): Run {
+  parseRun(body, number);
+  return { ...(JSON.parse(body) as Run), number }; // as just looked at
 }
 
 function keptEntry(row: StoredEntry): RunLine["entries"][number] {

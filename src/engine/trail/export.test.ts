@@ -181,6 +181,20 @@ describe("an export", () => {
     expect(await other.engine.countQuestions("pending")).toBe(0);
   });
 
+  test("of an earlier build, whose runs have two fields first, is taken", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun();
+    await scene.engine.createRun({ name: "new", agent: "claude", host: "here", giveBack: "worker" }, ADMIN);
+    const lines = (await exported(scene.store)).map((text) => {
+      const line = JSON.parse(text) as { kind: string; run?: Record<string, unknown> };
+      const { starts, isContinued, ...rest } = line.run ?? {};
+      return line.run ? JSON.stringify({ ...line, run: { starts, isContinued, ...rest } }) : text;
+    });
+    await expect(checkExport(each(lines))).resolves.toEqual({ key: undefined });
+    const edited = lines.map((line) => line.replace(`"name":"${run.name}"`, '"name":"other"'));
+    await expect(checkExport(each(edited))).rejects.toThrow("is not as its trail tells");
+  });
+
   test.each([
     ["an answer", /"values":\["Redis"\]/, '"values":["Memcached"]'],
     ["who answered", /"by":\{"scope":"human","id":"ada"/, '"by":{"scope":"human","id":"lena"'],
@@ -188,6 +202,9 @@ describe("an export", () => {
     ["a title", /"title":"Redis or Memcached\?"/, '"title":"Redis or disk?"'],
     ["a correction", /rather 2/, "rather 3"],
     ["the state of a run", /"status":"awaiting_input"/, '"status":"completed"'],
+    ["the name of a run", /("kind":"run","run":\{.*?)"name":"[^"]*"/, '$1"name":"other"'],
+    ["the machine of a run", /("kind":"run","run":\{.*?)"host":"[^"]*"/, '$1"host":"elsewhere"'],
+    ["the kind of a job", /("jobs":\[\{"key":"[^"]*","kind":)"\w+"/, '$1"settle"'],
   ])("in which %s was changed is refused", async (_what, from, to) => {
     const lines = await exported((await aBusyScene()).store);
     const at = lines.findIndex((line) => line.startsWith('{"kind":"run"') && from.test(line));
@@ -220,7 +237,7 @@ describe("an export", () => {
       ["a person", (lines) => lines.map((line) => line.replace('"groups":["backend"]', '"groups":["admins"]'))],
       ["a template", (lines) => lines.map((line) => line.replace('"text":"Yes"', '"text":"No"'))],
       ["the time of it", (lines) => lines.map((line) => line.replace('"version":"1.2.3"', '"version":"1.2.4"'))],
-      ["the priority of a run", (lines) => lines.map((line) => line.replace('"priority":2', '"priority":0'))],
+      ["how often a job was tried", (lines) => lines.map((line) => line.replace('"tries":0', '"tries":1'))],
       ["the order of its lines", ([head, one, two, ...rest]) => [head!, two!, one!, ...rest]],
     ])("and in which %s was changed is refused", async (_what, change) => {
       const { lines } = await signed();

@@ -64,7 +64,7 @@ class Exporter {
         counts.questions += line.questions.length;
         counts.events += line.events.length;
       }
-      await this.#put(line.kind === "damaged" || hasSecrets ? line : { ...line, run: withoutCallbackSecret(line.run) });
+      await this.#put(line.kind === "damaged" || hasSecrets ? line : withoutCallbackSecret(line));
     }
     for (const page of this.#snapshot.listDamagedPages()) await this.#put(damagedPage(page));
     const end: ExportEnd = { kind: "end", ...counts, ...(damaged > 0 && { damaged }), ...(key && { key: key.name }) };

@@ -1,14 +1,23 @@
 import type { Changes, DecisionContext, Entry } from "../../core/changes.ts";
 import { QuestionId, RunId, STORE_CHAIN } from "../../core/id.ts";
 import { questionEvent, unchangedRunEvent, type Event } from "../../core/trail/event.ts";
-import { ROW_DAMAGED, closeDamagedQuestion, rebuildDamagedRun, rebuildJob } from "../../core/trail/rebuilt-row.ts";
+import {
+  ROW_DAMAGED,
+  closeDamagedQuestion,
+  failDamagedRun,
+  rebuildDamagedRun,
+  rebuildJob,
+} from "../../core/trail/rebuilt-row.ts";
+import { parseCheckpoint } from "../../core/workflow/checkpoint.ts";
+import { findWaitingWorkflows, wakeWorkflows } from "../../core/workflow/wake.ts";
 import { DeliveryRef } from "../../core/channel/delivery-ref.ts";
-import type { Job } from "../../core/run/job.ts";
+import { type Job, stepJob } from "../../core/run/job.ts";
+import { hasEnded } from "../../core/run/run.ts";
 import { type RowDigests, digestOf } from "../../core/trail/row-digest.ts";
 import { contentName, hashContent } from "../../core/question/content.ts";
 import { missingJobs } from "../../core/trail/required-job.ts";
 import { UNREADABLE_CONTENT } from "../../store/row.ts";
-import type { Question } from "../../core/question/question.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
 import type { Actor } from "../../core/people/actor.ts";
 import type { CommitResult, DamagedRows, Store } from "../../store/store.ts";
 import { allQuestions } from "../row-cache.ts";
@@ -39,7 +48,9 @@ export async function setRowsAside(
       const { gone, changes } = await replace(store, row, { at, chains: chains.get(row.trailName) ?? [] });
       const copies = row.lost ? [] : [copyOf(row, at)];
       const entries = [...(changes.entries ?? []), ...copies];
-      const committed = await store.replaceDamaged(gone, { ...changes, entries });
+      const waiting = await store.readRuns(findWaitingWorkflows(changes));
+      const woken = wakeWorkflows({ ...changes, entries }, waiting, at.now);
+      const committed = await store.replaceDamaged(gone, woken);
       if (committed.ok) done.push(row);
     }
   }
@@ -101,7 +112,16 @@ function lostQuestionOf({ columns, version, lost }: UnreadableRow): DamagedRows 
 async function replaceRun(store: Store, { id, number = 0, columns, lost }: UnreadableRow, at: DecisionContext) {
   const questions = await allQuestions(store, id as RunId); // as it is in the table
   const first = lost ? lost.first : (await store.readChain(id as RunId)).events[0]?.event;
-  return rebuildDamagedRun({ columns, number, questions, first }, at);
+  const checkpoints = await store.listEntries("checkpoint");
+  const hasSteps = checkpoints.some((entry) => entry.id === id);
+  const waitedForBy = checkpoints.find((entry) => startedRuns(entry).includes(id))?.id as RunId | undefined; // its run
+  return rebuildDamagedRun({ columns, number, questions, first, waitedForBy, hasSteps }, at);
+}
+
+/** The runs that a workflow has started, as its checkpoint says. */
+function startedRuns(entry: Entry): readonly string[] {
+  const { steps } = parseCheckpoint(entry).checkpoint;
+  return Object.values(steps).flatMap(({ runs = {} }) => Object.values(runs));
 }
 
 async function replaceQuestion(store: Store, { id, runId, columns }: UnreadableRow, at: DecisionContext) {
@@ -157,10 +177,14 @@ async function replaceEntry(store: Store, row: UnreadableRow, { at, chains }: Re
   const parent = columns["parent"];
   if (kind === "delivery" && typeof parent === "string")
     return { gone, changes: await dropDelivery(store, parent, row, at) };
-  return {
-    gone,
-    changes: { events: await setAsideEvents(store, chains, { row, told: { [row.trailName]: null }, at }) },
-  };
+  const events = await setAsideEvents(store, chains, { row, told: { [row.trailName]: null }, at });
+  const run = kind === "checkpoint" ? await store.findRun(id as RunId) : undefined; // its name is that of its run
+  if (!run || hasEnded(run)) return { gone, changes: { events } };
+  const open = (await allQuestions(store, run.id)).filter((each) => isPending(each) || run.owes.includes(each.id));
+  const failed = failDamagedRun({ run, open }, at);
+  // The step job cancels the runs that it started.
+  const scheduled = [stepJob(run, at.now)];
+  return { gone, changes: { ...failed, events: [...events, ...(failed.events ?? [])], scheduled } };
 }
 
 /** Takes a message that is lost out of the list of its question or run: replies to it are no longer recognised. */

@@ -142,7 +142,7 @@ describe("a lock of another program", () => {
 test("a user who may not create databases is told so when a dump is restored", async () => {
   const url = await createDatabase("restored", server.url);
   await asOwner(url, "create role restorer login");
-  await expect(restorePostgres({ url: as(url, "restorer"), dump: "package.json" })).rejects.toMatchObject({
+  await expect(restorePostgres({ address: as(url, "restorer"), dump: "package.json" })).rejects.toMatchObject({
     code: "not_permitted",
     message: expect.stringContaining('User "restorer" may not create databases; nothing was changed'),
     hint: expect.stringContaining("createdb"),
@@ -153,7 +153,7 @@ test("a restore takes away what one that was killed left, and nothing else", asy
   const url = await createDatabase("again", server.url);
   const left = "again_restore_20260101t000000_7";
   await asOwner(server.url, `create database ${left}`, "create database again_restore_mine");
-  await expect(restorePostgres({ url, dump: "package.json" })).rejects.toThrow("nothing was changed");
+  await expect(restorePostgres({ address: url, dump: "package.json" })).rejects.toThrow("nothing was changed");
   const client = new pg.Client(server.url);
   await client.connect();
   const { rows } = await client.query("select datname from pg_database where datname like 'again%' order by 1");

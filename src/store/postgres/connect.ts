@@ -85,6 +85,29 @@ async function connectAs(url: string, { isPooled }: { isPooled: boolean }) {
   }
 }
 
+/**
+ * The address of the server itself, for work that needs a connection of its own. In transaction mode a pooler gives the
+ * settings of one client, such as pg_dump's empty search_path, to the next one.
+ */
+export async function getDirectUrl(address: string): Promise<string> {
+  const { url, listenUrl = url } = splitAddress(address);
+  const isPooled = await isBehindPooler(listenUrl);
+  if (!isPooled) return listenUrl;
+  throw new Refusal("bad_input", `PostgreSQL at ${placeOf(listenUrl)} is behind a pooler; nothing was changed`, {
+    hint: "Add the server's own address to the store's: postgres://…?listen=postgres%3A%2F%2F… (docs/stores.md)",
+  });
+}
+
+async function isBehindPooler(url: string) {
+  try {
+    const { client, isPooled } = await connectClient(url);
+    await client.end();
+    return isPooled;
+  } catch (error) {
+    throw explainPostgresError(url, error);
+  }
+}
+
 /** The other end: whether a pooler is in between, and how many connections the server has for everybody. */
 export async function findServerKind(client: pg.ClientBase): Promise<{ isPooled: boolean; mostConnections: number }> {
   // A pooler makes up the process id that it greets with; the real one is that of the server.

@@ -1,10 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aQuestion } from "../../../test/builders.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { NOON, aQuestion } from "../../../test/builders.ts";
 import { type Pooler, startPooler } from "../../../test/pgbouncer.ts";
 import { type PostgresServer, createDatabase, startPostgres } from "../../../test/postgres.ts";
 import { keep, keepRun } from "../../../test/store-suite/opened.ts";
+import { dumpPostgres } from "./dump.ts";
 import { inspectPostgres } from "./inspection.ts";
 import { openPostgres } from "./postgres.ts";
+import { restorePostgres } from "./restore.ts";
 
 let server: PostgresServer;
 let pooler: Pooler;
@@ -56,5 +62,32 @@ describe("behind PgBouncer in transaction mode", () => {
     const look = await inspectPostgres(direct);
     expect(look.pooler).toBeUndefined();
     await look.close();
+  });
+
+  test("a dump and a restore need the server's own address, and say so before they change anything", async () => {
+    const url = pooler.through(await createDatabase("dumped", server.url));
+    await (await openPostgres({ url })).close();
+    const refused = { code: "bad_input", hint: expect.stringContaining("?listen=") as string };
+    const target = join(mkdtempSync(join(tmpdir(), "askd-pooled-")), "askd.dump");
+    onTestFinished(() => rmSync(dirname(target), { recursive: true }));
+    await expect(dumpPostgres({ address: url, target, at: NOON })).rejects.toMatchObject(refused);
+    await expect(restorePostgres({ address: url, dump: "package.json" })).rejects.toMatchObject(refused);
+  });
+
+  test("a restore names the connections that the pooler keeps, and how to end them", async () => {
+    const direct = await createDatabase("kept", server.url);
+    const address = `${pooler.through(direct)}?listen=${encodeURIComponent(direct)}`;
+    await (await openPostgres({ url: address })).close();
+    const restore = () => restorePostgres({ address, dump: "package.json" });
+    await expect(restore()).rejects.toMatchObject({
+      code: "store_unusable",
+      hint: expect.stringContaining('type in its console: reconnect "kept"') as string,
+    });
+    const console = new pg.Client(pooler.through(direct).replace(/[^/]*$/, "pgbouncer"));
+    await console.connect();
+    await console.query('reconnect "kept"');
+    await console.end();
+    // Now it gets as far as the dump, which is none.
+    await expect.poll(() => restore().catch(String), { timeout: 20_000 }).toContain("package.json could not be restored");
   });
 });

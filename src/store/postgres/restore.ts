@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import pg from "pg";
 import { Refusal } from "../../core/refusal.ts";
 import type { Store } from "../store.ts";
-import { connectionTo, explainPostgresError } from "./connect.ts";
+import { connectionTo, explainPostgresError, getDirectUrl, splitAddress } from "./connect.ts";
 import { runClientProgram } from "./client-program.ts";
 import { findMeta } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
@@ -24,8 +24,16 @@ interface DatabaseUser {
   place: string;
 }
 
+/** The database that is replaced. */
+interface Place {
+  database: string;
+  /** Its address names a pooler, and the server besides. */
+  hasPooler: boolean;
+}
+
 export interface RestoreInput {
-  url: string;
+  /** The store's address; behind a pooler with that of the server itself. */
+  address: string;
   dump: string;
   /** Prepares what belongs to the store elsewhere, from the copy that is about to take its place; may refuse. */
   prepare?: ((copy: Store) => Promise<void>) | undefined;
@@ -35,9 +43,12 @@ export interface RestoreInput {
  * Puts a dump of `pg_dump` in the place of a database that nobody uses, and returns the name under which the old one is
  * kept. The dump is restored into a new database and looked at there; then both are renamed in one transaction.
  */
-export async function restorePostgres({ url, dump, prepare }: RestoreInput): Promise<string | undefined> {
+export async function restorePostgres({ address, dump, prepare }: RestoreInput): Promise<string | undefined> {
   if (!existsSync(dump)) throw new Refusal("not_found", `There is no file ${dump}`);
-  const { database = "" } = new pg.Client(url);
+  const { url, listenUrl } = splitAddress(address);
+  const { database = "" } = new pg.Client(listenUrl ?? url);
+  const place: Place = { database, hasPooler: listenUrl !== undefined };
+  const maintenance = await getDirectUrl(inDatabase(listenUrl ?? url, MAINTENANCE));
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(/\W/g, "").toLowerCase();
   // Two restores may begin within a second, one of them after the other was killed.
   const own = `${stamp}_${process.pid}`;
@@ -45,23 +56,23 @@ export async function restorePostgres({ url, dump, prepare }: RestoreInput): Pro
   const aside = `${database}_before_${own}`;
   // On a slow disk a database takes long to make, and a restore has somebody waiting for it.
   const unlimited = { statement_timeout: 0, query_timeout: 0 };
-  const client = new pg.Client({ ...connectionTo(inDatabase(url, MAINTENANCE)), ...unlimited });
+  const client = new pg.Client({ ...connectionTo(maintenance), ...unlimited });
   client.on("error", () => undefined); // the pending statement reports it
   try {
     await client.connect();
-    await requireUnused(client, database);
+    await requireUnused(client, place);
     await dropDrafts(client, database);
     await createDraft(client, draft);
     try {
-      await fill(inDatabase(url, draft), dump);
-      if (prepare) await withCopy(inDatabase(url, draft), prepare);
-      return await swap(client, { database, draft, aside });
+      await fill(inDatabase(maintenance, draft), dump);
+      if (prepare) await withCopy(inDatabase(maintenance, draft), prepare);
+      return await swap(client, place, { draft, aside });
     } catch (error) {
       await client.query(`drop database if exists ${quote(draft)}`);
       throw error;
     }
   } catch (error) {
-    throw explainPostgresError(url, error);
+    throw explainPostgresError(maintenance, error);
   } finally {
     await client.end().catch(() => undefined); // it may be what is lost
   }
@@ -133,8 +144,8 @@ async function withCopy(url: string, prepare: (copy: Store) => Promise<void>) {
   }
 }
 
-async function swap(client: pg.Client, names: { database: string; draft: string; aside: string }) {
-  const { database, draft, aside } = names;
+async function swap(client: pg.Client, place: Place, { draft, aside }: { draft: string; aside: string }) {
+  const { database } = place;
   const found = await client.query("select from pg_database where datname = $1", [database]);
   const isThere = (found.rowCount ?? 0) > 0;
   await client.query("begin");
@@ -145,17 +156,19 @@ async function swap(client: pg.Client, names: { database: string; draft: string;
     return isThere ? aside : undefined;
   } catch (error) {
     await client.query("rollback");
-    if (error instanceof pg.DatabaseError && error.code === IN_USE) await requireUnused(client, database);
+    if (error instanceof pg.DatabaseError && error.code === IN_USE) await requireUnused(client, place);
     throw error;
   }
 }
 
-async function requireUnused(client: pg.Client, database: string) {
+async function requireUnused(client: pg.Client, { database, hasPooler }: Place) {
   const { rows } = await client.query<DatabaseUser>(USERS, [database]);
   if (rows.length === 0) return;
   const named = rows.map(({ pid, program: name, place }) => `${name} on ${place} (database process ${pid})`).join(", ");
   throw new Refusal("store_unusable", `${named} ${rows.length > 1 ? "use" : "uses"} the store; nothing was changed`, {
-    hint: `Stop everything that uses the database "${database}": on every machine type: askd service stop`,
+    hint: `Stop everything that uses the database "${database}": on every machine type: askd service stop${
+      hasPooler ? `. A pooler keeps its connections for a while: type in its console: reconnect ${quote(database)}` : ""
+    }`,
   });
 }
 

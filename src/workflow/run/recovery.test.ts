@@ -85,23 +85,16 @@ test("a run that moved goes on after a newer definition of its workflow was appr
   expect(other.ran).toEqual([["paint", "Red"]]);
 });
 
-test("the steps of an imported run are done on its own machine only, whatever its jobs say", async () => {
-  const stage = new WorkflowStage();
-  const workflow = await stage.approve("name: once\nsteps: [{ id: pay, tool: shell, input: { argv: [pay] } }]");
-  await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
-  const other = new WorkflowStage({ seed: "other" });
-  const lines = (await exported(stage)).map((line) => line.replace(/("kind":"step"[^}]*?),"host":"here"/, "$1"));
-  await importLines(other.store, Readable.from(lines), ADA);
-  const [run] = await other.runs();
-  const job = (await other.store.listJobs(10)).find(({ key }) => key === `step:${run?.id}`);
-  expect(job?.host).toBe("here");
-});
-
 test.each([
   [
     "a definition that is not the one of its hash",
     (text: string) => text.replace('["paint"', '["steal"'),
     "definition",
+  ],
+  [
+    "a step that any machine could take",
+    (text: string) => text.replace(/("kind":"step"[^}]*?),"host":"here"/, "$1"),
+    "job",
   ],
   ["a job of another run", (text: string) => text.replace(/("kind":"step"[^}]*?"runId":"r_)./, "$1z"), "job"],
   [
@@ -134,6 +127,16 @@ test("a definition that was planted under another hash is not run", async () => 
   });
 });
 
+test("an export in which the checkpoint of a run was changed is refused", async () => {
+  const stage = new WorkflowStage();
+  await stage.start(ASKING);
+  const lines: string[] = [];
+  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
+  const edited = lines.map((line) => line.replaceAll(/"pendingQuestionId":"q_\w+",/g, ""));
+  expect(edited).not.toEqual(lines);
+  await expect(checkExport(Readable.from(edited))).rejects.toThrow(/checkpoint r_\w+ is not as its trail tells/);
+});
+
 test("cancelling a run cancels the branches that it waits for and their questions", async () => {
   const stage = new WorkflowStage();
   const run = await stage.start(`
@@ -149,6 +152,26 @@ steps:
   await stage.doDue();
   expect((await stage.children(run)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
   expect(await stage.engine.countQuestions("pending")).toBe(0);
+  expect((await stage.engine.verify()).problems).toEqual([]);
+});
+
+test("a run whose checkpoint cannot be read fails when it is to go on, and the workflow that waits for it goes on", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(`
+name: branches
+steps:
+  - id: both
+    parallel:
+      - { id: one, tool: post_question, input: { question: One? }, suspend: true }
+on_failure: { tool: shell, input: { argv: [tell, "{{ error.code }}"] } }
+`);
+  const [child] = await stage.children(run);
+  const { store } = stage;
+  const findEntry = store.findEntry.bind(store);
+  store.findEntry = async (kind, id) => (kind === "checkpoint" && id === child!.id ? undefined : findEntry(kind, id));
+  expect(await stage.answer(child!, "Blue")).toMatchObject({ status: "failed", reason: "row_damaged" });
+  expect(await stage.run(run.id)).toMatchObject({ status: "failed" });
+  expect(stage.ran).toEqual([["tell", "branch_failed"]]);
   expect((await stage.engine.verify()).problems).toEqual([]);
 });
 

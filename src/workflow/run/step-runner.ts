@@ -7,6 +7,7 @@ import type { ClaimedJob, JobKind } from "../../core/run/job.ts";
 import { stepJob } from "../../core/run/job.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
 import { cancelRun } from "../../core/run/run-lifecycle.ts";
+import { failDamagedRun } from "../../core/trail/rebuilt-row.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Redactor, redactor } from "../../core/secret/redact.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
@@ -42,6 +43,7 @@ const LEAVE_MS = 10 * SECOND_MS;
 const LONGEST_CALL_MS = 60 * 60 * SECOND_MS;
 /** How often a step is tried whose service does not reply. */
 const MOST_ATTEMPTS = 6;
+const MOST_CHILDREN = 1_000;
 const MOST_OUTPUT_CHARS = 256 * 1024;
 /** How much a failed step keeps of what its program printed. */
 const MOST_FAILURE_CHARS = 4_000;
@@ -154,7 +156,10 @@ export class StepRunner {
     return decider
       .retry(async () => {
         const reading = await readTurn(runId, work, this.#deps);
-        if (!reading) return finished(held, work);
+        if (!reading) {
+          await failLost(runId, work);
+          return finished(held, work);
+        }
         const { run, children } = reading.snapshot;
         if (hasEnded(run)) {
           await cancelAll(children, work);
@@ -312,6 +317,17 @@ export class StepRunner {
 async function finished({ job }: HeldJob, { decider }: JobContext): Promise<"none"> {
   await decider.commit({ finished: [job] });
   return "none";
+}
+
+/** Fails a run whose checkpoint is lost, and cancels what it started: nobody knows any more where it stood. */
+async function failLost(runId: RunId, work: JobContext): Promise<void> {
+  if (!(await work.store.findRun(runId))) return;
+  await work.decider.changeRun(runId, SYSTEM, failDamagedRun);
+  const children = await work.store.listRuns({ parentId: runId, order: "oldest", limit: MOST_CHILDREN });
+  await cancelAll(
+    children.filter(({ waitedForBy }) => waitedForBy?.runId === runId),
+    work,
+  );
 }
 
 /** Cancels runs that nobody waits for any more. */

@@ -16,6 +16,7 @@ import { PROBE_FIELDS, probeAgent } from "./doctor-probe.ts";
 import type { Flags } from "../../flags.ts";
 import { requireMaintainer } from "../store/direct-store.ts";
 import { printResult } from "../../output.ts";
+import { oneLine } from "../../view/sanitise.ts";
 import { DEFAULT_PORT } from "../service/serve.ts";
 import { setupAround } from "../init/setup-around.ts";
 import { VERSION } from "../../version.ts";
@@ -112,6 +113,7 @@ async function patientOf(context: Context): Promise<DoctorContext> {
     version: VERSION,
     nodeVersion: process.versions.node,
     port: withEnv(config.values, env).server?.port || DEFAULT_PORT, // 0 picks one that is free
+    note: (text) => void context.stderr.write(`! ${oneLine(text)}\n`),
     nowMs: () => Date.parse(context.now()),
     isWorkerLocked: () => context.isLocked(workerLockFile(context)),
     openRemote: () => context.engine(),

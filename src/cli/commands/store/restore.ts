@@ -59,9 +59,9 @@ async function restoreFile(database: string, backup: string, context: Context) {
   return aside;
 }
 
-async function restoreDump(url: string, dump: string, context: Context) {
+async function restoreDump(address: string, dump: string, context: Context) {
   const { restorePostgres } = await import("../../../store/postgres/restore.ts");
-  return restorePostgres({ url, dump, prepare: await prepareRuns(dump, context) });
+  return restorePostgres({ address, dump, prepare: await prepareRuns(dump, context) });
 }
 
 /** Prepares the files of this machine's runs for the store that is about to be restored. */
