@@ -221,6 +221,21 @@ test("status shows turns and cost of a run that was completed today", async () =
   expect((await type(scene, ["status"])).stdout).toContain("COMPLETED TODAY:\n  #1 add-caching ✓ (5 turns, $0.12)\n");
 });
 
+test.each([
+  ["its cost", { turns: 3 }, "3 turns, cost unknown"],
+  ["its turns", { costUsd: 0.5 }, "turns unknown, $0.50"],
+  ["either", { inputTokens: 12 }, "turns unknown, cost unknown"],
+  ["nothing but zeros", { turns: 0, costUsd: 0 }, "0 turns, $0.00"],
+])("status and runs list say what is unknown of an agent that does not say %s", async (_, body, used) => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.store.commit({ entries: [{ kind: "usage", id: run.id, version: 0, body }] });
+  expect((await type(scene, ["runs", "list"])).stdout).toContain(`  ${used}  add-caching`);
+  expect((await type(scene, ["status"])).stdout).toContain(`RUNNING:\n  #1 add-caching (${used})\n`);
+  await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  expect((await type(scene, ["status"])).stdout).toContain(`#1 add-caching ✓ (${used})\n`);
+});
+
 test("show says that turns and cost are unknown where the agent does not say them", async () => {
   const scene = new Scene();
   const run = await scene.startedRun();
