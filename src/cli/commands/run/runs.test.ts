@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../../../test/builders.ts";
 import { ConfigHome } from "../../../../test/config-home.ts";
-import { Scene, said } from "../../../../test/scene.ts";
+import { MCP, Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import type { RunId } from "../../../core/id.ts";
 import { later } from "../../../core/instant.ts";
@@ -307,13 +307,27 @@ describe("a run whose worker is gone", () => {
     },
   );
 
-  test.each([[["logs", "1"]], [["logs", "1", "-f"]], [["open", "--print"]]])("is noticed by %j", async (argv) => {
-    const { stderr } = await type(await left("running"), argv, {
+  const OTHERS = [
+    ["logs", "1"],
+    ["logs", "1", "-f"],
+    ["open", "--print"],
+    ["channels"],
+    ["next"],
+    ["answer", "2", "1"],
+  ];
+  test.each(OTHERS.map((argv) => [argv]))("is noticed by %j", async (argv) => {
+    const scene = await left("running");
+    await scene.ask({}, MCP); // of another run, for those that answer
+    let shown = "";
+    const terminal = { write: (text: string) => void (shown += text), isTty: true, columns: 80, rows: 24 };
+    const stdin = { isTty: true, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(":q") };
+    const { stderr } = await type(scene, argv, {
+      ...(argv[0] === "next" && { stdin, stdout: terminal, stderr: terminal, env: { TERM: "dumb" } }),
       isLocked: () => Promise.resolve(false),
       detach: () => Promise.resolve(),
       findServer: () => Promise.resolve("http://127.0.0.1:4319"),
     });
-    expect(stderr).toContain("The worker of #1 was gone; started a new one.\n");
+    expect(stderr + shown).toContain("The worker of #1 was gone; started a new one.\n");
   });
 
   test("is noticed behind more than a page of runs that are younger", async () => {
