@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { html } from "hono/html";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { drawScreen } from "../src/cli/commands/next/screen-view.ts";
 import { renderShow } from "../src/cli/commands/inspect/show-view.ts";
 import { styleFor } from "../src/cli/terminal/terminal.ts";
 import type { QuestionSnapshot } from "../src/core/changes.ts";
@@ -10,8 +11,10 @@ import { makeVisible } from "../src/core/text/visible.ts";
 import type { PageReader } from "../src/web/parts/reader.ts";
 import { QuestionContext } from "../src/web/card/card.tsx";
 import { ADA, AGENT, NOON } from "./builders.ts";
+import { NextScene } from "./next-card.ts";
 import { PageVisit } from "./page-visit.ts";
-import { said } from "./scene.ts";
+import { Scene, said } from "./scene.ts";
+import { type } from "./typed.ts";
 
 const plain = styleFor("off");
 const READER: PageReader = {
@@ -120,6 +123,30 @@ describe("an approval", () => {
         }
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("shows the text of every argument in next and before a trial answer, and status says where", async () => {
+    await fc.assert(
+      fc.asyncProperty(uses, async ({ tool, input }) => {
+        const scene = new Scene();
+        const raw = scene.input(approvalAsk({ tool, input }), { via: "hook" });
+        const read = await scene.engine.ask(raw, AGENT, { run: {} });
+        const screen = new NextScene([{ read, same: [] }], { size: { columns: 100, rows: 10_000 } });
+        const drawn = drawScreen(screen.state, { style: plain, ahead: () => 0 }).lines.join("\n");
+        let lines = "";
+        const terminal = { write: (text: string) => void (lines += text), isTty: true, columns: 80, rows: 24 };
+        const stdin = { isTty: true, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(":q") };
+        const env = { ASKD_ACCESSIBLE: "1" };
+        await type(scene, ["next"], { env, stdin, stdout: terminal, stderr: terminal });
+        const trial = await type(scene, ["answer", read.question.id, "deny", "--dry-run"]);
+        for (const surface of [drawn, lines, trial.stderr]) {
+          const shown = bare(surface);
+          for (const text of textsOf(input)) expect(shown).toContain(bare(text));
+        }
+        expect((await type(scene, ["status"])).stdout).toContain("All of it: askd show 1\n");
+      }),
+      { numRuns: 60 },
     );
   });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -160,6 +161,11 @@ describe("files", () => {
     );
     expect(wrong).toEqual([]);
   });
+
+  test("pass scripts/tree.mjs: no full folder, no import cycle, no packing, no any", () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, "scripts/tree.mjs")], { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  }, 120_000);
 
   test("are not named after nothing in particular", () => {
     expect(files.filter((file) => /\/(utils?|helpers?|types|common)\.tsx?$/.test(file))).toEqual([]);

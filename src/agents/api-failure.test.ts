@@ -8,6 +8,17 @@ test.each([
   ["API Error: 401 invalid x-api-key", 401],
   ["exceeded retry limit, last status: 429 Too Many Requests", undefined],
   ["stream disconnected before completion: error sending request", undefined],
+  ["unexpected status 503 Service Unavailable: upstream", undefined],
+  ["exceeded retry limit, last status: 429", undefined],
+  ['{"error":{"code":503,"message":"The model is at capacity","status":"UNAVAILABLE"}}', undefined],
+  ["[API Error: got status: 500. Try again]", undefined],
+  ["API Error: 529", undefined],
+  ["APIError: statusCode=502", undefined],
+  ["request failed with HTTP 504", undefined],
+  ["HTTP/1.1 408", undefined],
+  ["503 Service Unavailable", undefined],
+  ["401 Unauthorized", undefined],
+  ["error code: 520", undefined],
 ])("%s passes", (said, status) => {
   expect(readApiFailure(said, status)).toEqual({ retry: {} });
 });
@@ -15,6 +26,13 @@ test.each([
 test.each([
   ["API Error: 400 prompt is too long", 400],
   ["bad request", undefined],
+  ["512 tests failed", undefined],
+  ["Stopped at line 503 of parser.ts", undefined],
+  ["401 files differ", undefined],
+  ["expected 500, got 404", undefined],
+  ["exit code 429", undefined],
+  ["the build took 408 seconds", undefined],
+  ["unexpected status 400 Bad Request after 512 tokens", undefined],
 ])("%s does not pass", (said, status) => {
   expect(readApiFailure(said, status)).toEqual({});
 });

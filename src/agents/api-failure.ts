@@ -5,7 +5,17 @@ import { type RunResult, USAGE_LIMIT } from "../core/run/run-lifecycle.ts";
 const PASSING: ReadonlySet<number> = new Set([401, 408, 409, 429]);
 const SERVER_ERROR = 500;
 const PASSING_WORDS =
-  /\b(?:401|408|429|5\d\d)\b|overloaded|rate.?limit|too many requests|stream disconnected|connection (?:error|reset)|ECONNRESET|ETIMEDOUT/i;
+  /overloaded|rate.?limit|too many requests|stream disconnected|connection (?:error|reset)|ECONNRESET|ETIMEDOUT/i;
+/** A status as agents print it: a number alone may count anything. */
+const PASSING_STATUS = new RegExp(
+  [
+    /(?:\bstatus|\b(?:status|error|response)[ _]?code|"code"|\bHTTP(?:\/[\d.]+)?|\bAPI ?error)["']?\s*[:=]?\s*(?:401|408|429|5\d\d)\b/,
+    /\b(?:401|408|429|5\d\d) (?:unauthorized|request timeout|internal server|bad gateway|service unavailable|gateway time-?out)/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "i",
+);
 const LIMIT_WORDS =
   /usage limit|(?<!rate )limit reached|hit your (?:[\w-]+ )*limit|quota (?:exceeded|will reset)|exhausted your .*quota/i;
 /** `Claude AI usage limit reached|1763400000`, in seconds since 1970. */
@@ -25,7 +35,10 @@ export function readApiFailure(
   nowMs: number = Date.now(),
 ): Pick<RunResult, "reason" | "retry"> {
   if (LIMIT_WORDS.test(said)) return { reason: USAGE_LIMIT, retry: limitEnd(said, nowMs) };
-  const isPassing = status === undefined ? PASSING_WORDS.test(said) : PASSING.has(status) || status >= SERVER_ERROR;
+  const isPassing =
+    status === undefined
+      ? PASSING_WORDS.test(said) || PASSING_STATUS.test(said)
+      : PASSING.has(status) || status >= SERVER_ERROR;
   return isPassing ? { retry: {} } : {};
 }
 

@@ -17,7 +17,7 @@ async function makeSealDue(scene: BuiltScene): Promise<void> {
 test("the file that the settings name gets the seals, and a failure is shown until it is put right", async () => {
   const scene = new BuiltScene();
   const folder = join(scene.home, "elsewhere");
-  const file = join(folder, "seals.jsonl");
+  const file = join(folder, "seals.ndjson");
   expect((await scene.typeWith(env, "config", "set", "audit.anchor_file", file)).exit).toBe(0);
   expect((await scene.typeWith(env, "ask", "Which port?")).exit).toBe(0);
   await makeSealDue(scene);

@@ -29,8 +29,8 @@ export interface Input {
   readAll(limitBytes: number): Promise<string>;
   /** Reads a redirected input to its end; undefined at a terminal, and where nothing comes soon. */
   readPiped?(limitBytes: number): Promise<string | undefined>;
-  /** Reads one line; undefined at the end of input. */
-  readLine(signal?: AbortSignal): Promise<string | undefined>;
+  /** Reads one line, shown while it is typed unless it is hidden; undefined at the end of input. */
+  readLine(signal?: AbortSignal, echo?: "hidden"): Promise<string | undefined>;
 }
 
 /** A child process to run to its end. */

@@ -4,6 +4,7 @@ import { EXIT_CODE } from "../core/exit-code.ts";
 import { commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
+import { Interrupted } from "./terminal/interrupted.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
 import { stayUntilDone } from "./stay.ts";
@@ -134,6 +135,7 @@ function warnUnreadable(argv: readonly string[], rows: readonly string[], world:
 
 /** Prints the error and returns its exit code. */
 function report(error: unknown, world: ProcessWorld) {
+  if (error instanceof Interrupted) return EXIT_CODE.interrupted;
   const isRefusal = error instanceof Refusal;
   const message = error instanceof Error ? error.message : String(error);
   world.stderr.write(`error: ${oneLine(message)}\n`);

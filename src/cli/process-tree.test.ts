@@ -53,7 +53,7 @@ test("below a live agent nobody copies or seals the whole store", async () => {
   const run = await scene.startedRun();
   await scene.ask();
   const below = { runsAbove: () => [run.id] };
-  const [file, seals] = [join(home, "copy.db"), join(home, "seals.jsonl")];
+  const [file, seals] = [join(home, "copy.db"), join(home, "seals.ndjson")];
   for (const args of [
     ["backup", file],
     ["export", "-o", file],

@@ -234,8 +234,10 @@ function inputFrom(process: NodeJS.Process): Input {
     readAll: async (limitBytes) => (await import("./terminal/child-process.ts")).readAll(process.stdin, limitBytes),
     readPiped: async (limitBytes) =>
       isTerminal(0) ? undefined : (await import("./terminal/child-process.ts")).readPiped(process.stdin, limitBytes),
-    readLine: async (signal) =>
-      (await import("./terminal/child-process.ts")).readLine(process.stdin, process.stderr, signal),
+    readLine: async (signal, echo) => {
+      const { readHiddenLine, readLine } = await import("./terminal/child-process.ts");
+      return (echo === "hidden" ? readHiddenLine : readLine)(process.stdin, process.stderr, signal);
+    },
   };
 }
 

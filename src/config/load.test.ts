@@ -48,16 +48,16 @@ describe("what files say", () => {
     const { values, said } = await load((home) => {
       home.write(
         home.userFile,
-        '[profiles.work]\nurl = "https://askd.example"\n[audit]\nanchor_file = "/mnt/seals.jsonl"\n',
+        '[profiles.work]\nurl = "https://askd.example"\n[audit]\nanchor_file = "/mnt/seals.ndjson"\n',
       );
       home.write(
         home.systemFile,
         '[profiles.work]\nstore = "sqlite:/srv/askd.db"\n[profiles.home]\nstore = "sqlite:/x"\n' +
-          '[audit]\nanchor_file = "/srv/seals.jsonl"\nanchor_git = true\n',
+          '[audit]\nanchor_file = "/srv/seals.ndjson"\nanchor_git = true\n',
       );
     });
     expect(said).toEqual([]);
-    expect(values.audit).toEqual({ anchor_file: "/mnt/seals.jsonl" });
+    expect(values.audit).toEqual({ anchor_file: "/mnt/seals.ndjson" });
     expect(values.profiles).toEqual({
       work: { url: "https://askd.example" },
       home: { store: "sqlite:/x" },
@@ -149,7 +149,7 @@ describe("a wrong value", () => {
     ['[store]\nurl = "mysql://db"\n', 'store.url cannot be "mysql://db"; write "sqlite:/<absolute path>"'],
     ['[store]\nurl = "sqlite:askd.db"\n', 'write "sqlite:/<absolute path>"'],
     ['[store]\nurl = "sqlite:/a"\nurl_env = "B"\n', "write only one of url, url_env and url_file"],
-    ['[audit]\nanchor_file = "seals.jsonl"\n', "write the absolute path of a file that every seal is appended to"],
+    ['[audit]\nanchor_file = "seals.ndjson"\n', "write the absolute path of a file that every seal is appended to"],
     ["[audit]\nanchor_git = true\n", "audit.anchor_git cannot be true; write anchor_file first"],
     ['[audit]\nanchor_url = "http://example.com"\n', "write an address that starts with https://"],
     ['[audit]\nanchor_url = "https://example.com"\n', "write anchor_secret_env or anchor_secret_file first"],

@@ -1,4 +1,5 @@
 import { plainName } from "../core/people/person.ts";
+import { findNearest } from "../core/text/nearest.ts";
 import { formatKey } from "./key.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { reachOf } from "./reach.ts";
@@ -13,7 +14,12 @@ export function findPeopleProblems(
   values: Values,
   origins: ReadonlyMap<string, { file: string; line: number }>,
 ): ConfigProblem[] {
-  const found = [...groupProblems(values), ...sharedAddresses(values), ...idleChannels(values)];
+  const found = [
+    ...groupProblems(values),
+    ...mistypedNames(values),
+    ...sharedAddresses(values),
+    ...idleChannels(values),
+  ];
   return found.map(({ path, ...problem }) => {
     const key = formatKey(path);
     const origin = origins.get(key);
@@ -42,6 +48,24 @@ function groupProblems({ people = {}, groups = {} }: Values): PeopleProblem[] {
     const message = `"${group}" is a person in [people.${group}] and a group in [groups]; a name means one of them`;
     return [...nested, { level: "error", path, message, hint: "Rename the group" }];
   });
+}
+
+/** A name that is nearly one of the settings is a typo; any other may be a person of `askd user`. */
+function mistypedNames({ people = {}, groups = {}, routes = [], alerts = {} }: Values): Found[] {
+  const all = [...Object.keys(people), ...Object.keys(groups)];
+  const namedBy = [
+    ...Object.entries(groups).map(([group, members]) => ({ path: ["groups", group], says: "names", members })),
+    { path: ["routes"], says: "name", members: routes.flatMap((route) => route.people ?? []) },
+    { path: ["alerts", "to"], says: "names", members: alerts.to ?? [] },
+  ];
+  return namedBy.flatMap(({ path, says, members }) =>
+    [...new Set(members.map(plainName))].flatMap((name): Found[] => {
+      const meant = all.includes(name) ? undefined : findNearest(name, all);
+      if (meant === undefined) return [];
+      const message = `${formatKey(path)} ${says} "${name}", which is not in [people] or [groups]`;
+      return [{ level: "warning", path, message, hint: `Did you mean ${meant}? If not, add [people.${name}]` }];
+    }),
+  );
 }
 
 /** A reply from an address proves one person. */

@@ -10,7 +10,8 @@ async function load(text: string, file: "userFile" | "projectFile" = "userFile")
   const { values, errors, warnings } = await loadConfig(home.around());
   const say = (problem: (typeof errors)[number]) =>
     home.plain(formatProblem(problem)).replace(/^\S*?config\.toml:/, "");
-  return { values, errors: errors.map(say), warnings: warnings.map(say) };
+  const hints = warnings.map(({ hint }) => hint);
+  return { values, errors: errors.map(say), warnings: warnings.map(say), hints };
 }
 
 const GOOD = `
@@ -114,6 +115,24 @@ test.each(['[[routes]]\nchannels = ["terminal"]\n', '[people.lena]\nchannels = [
 test("a route to a channel that is not configured is a warning", async () => {
   const { warnings } = await load('[[routes]]\nchannels = ["telegram"]\n');
   expect(warnings).toEqual(["1: routes name the channel telegram, which is not configured: nobody is told there"]);
+});
+
+const LENA = '[people.lena]\nname = "Lena"\n[groups]\nops = ["lena"]\n';
+
+test.each([
+  ["a group", '[people.lena]\nname = "Lena"\n[groups]\nops = ["mika", "lnea"]\n', "4: groups.ops", "lena"],
+  ["a route", `${LENA}[[routes]]\npeople = ["@osp"]\n`, "5: routes", "ops"],
+  ["alerts", `${LENA}[alerts]\nto = ["len"]\n`, "6: alerts.to", "lena"],
+])("a name in %s that is nearly another one is a warning with that name", async (_, text, where, meant) => {
+  const { errors, warnings, hints } = await load(text);
+  expect(errors).toEqual([]);
+  expect(warnings).toEqual([expect.stringMatching(`^${where} names? "\\w+", which is not in`)]);
+  expect(hints).toEqual([expect.stringContaining(`Did you mean ${meant}?`)]);
+});
+
+test("people whom only askd user knows are no mistyped names", async () => {
+  const { warnings } = await load(`${LENA}oncall = ["mika", "ada", "elena-maria"]\n`);
+  expect(warnings).toEqual([]);
 });
 
 test.each(['[people.eve]\ntelegram = "1"\n', '[groups]\nops = ["eve"]\n', '[[routes]]\npeople = ["eve"]\n'])(

@@ -37,8 +37,8 @@ export function withoutMarkers(words: string): string {
   return words.replace(MARKED, "");
 }
 
-/** A find: the question as the agent wrote it, or a warning for the log. */
-export type MarkerQuestion = { kind: "question"; input: Json } | { kind: "warning"; text: string };
+/** A find: the question as the agent wrote it, or why the words of a marker are none. */
+export type MarkerQuestion = { kind: "question"; input: Json } | { kind: "warning"; text: string; words: string };
 
 /**
  * Finds the first question that an agent marks in its own words, or the first few, however they are cut into pieces.
@@ -84,7 +84,7 @@ export class MarkerScanner {
   end(): MarkerQuestion[] {
     const [open] = this.#isDone ? [] : this.#opened;
     this.#isDone = true;
-    return open ? this.#warn(`${open.kind.open} is not closed`) : [];
+    return open ? this.#warn(`${open.kind.open} is not closed`, open.read("", 0)) : [];
   }
 
   #close(kind: Kind, text: string, at: number): MarkerQuestion[] {
@@ -93,30 +93,39 @@ export class MarkerScanner {
     const isEnd = bodies.some((body) => body.lastChar(text, at) === "}");
     const mayGoOn = !isEnd && bodies.some((body) => body.isObject(text, at));
     const read = bodies.filter((body) => !mayGoOn || body.mayTry()).map((body) => body.read(text, at));
-    const input = read.map(readMarkerBody).find((parsed) => parsed !== undefined);
+    const inputs = read.map(readMarkerBody);
+    const input = inputs.find((parsed) => parsed !== undefined);
     // A closing marker inside of a string closes nothing; the JSON goes on.
     if (!input && mayGoOn) return [];
     this.#opened = this.#opened.filter((body) => body.kind !== kind);
-    if (!input) return this.#warn(`${kind.open} holds no valid JSON`);
+    const words = read.join("\n");
+    if (!input) return this.#warn(`${kind.open} holds no valid JSON`, words);
     const { question } = input;
-    if (typeof question !== "string" || question.trim() === "") return this.#warn(`${kind.open} holds no "question"`);
+    if (typeof question !== "string" || question.trim() === "") {
+      return this.#warn(`${kind.open} holds no "question"`, words);
+    }
     if (question === kind.sample) return []; // it repeats how to ask
     this.#left -= 1;
     this.#isDone = this.#left <= 0;
     this.#opened = [];
-    return [{ kind: "question", input }];
+    const [outer] = inputs[0] === undefined && bodies[0]?.isObject(text, at) ? read : [];
+    const unclosed = outer?.slice(0, outer.lastIndexOf(kind.open));
+    const warning = unclosed === undefined ? [] : this.#warn(`${kind.open} is not closed`, unclosed);
+    return [...warning, { kind: "question", input }];
   }
 
   #dropLong(): MarkerQuestion[] {
     const long = this.#opened.filter((body) => body.chars > MAX_CHARS);
     if (long.length > 0) this.#opened = this.#opened.filter((body) => body.chars <= MAX_CHARS);
-    return long.flatMap((body) => this.#warn(`${body.kind.open} is not closed within ${MAX_CHARS} characters`));
+    return long.flatMap((body) =>
+      this.#warn(`${body.kind.open} is not closed within ${MAX_CHARS} characters`, body.read("", 0)),
+    );
   }
 
-  #warn(what: string): MarkerQuestion[] {
+  #warn(what: string, words: string): MarkerQuestion[] {
     this.#warnings += 1;
     if (this.#warnings > MAX_WARNINGS) return [];
-    return [{ kind: "warning", text: `${what}; no question was asked` }];
+    return [{ kind: "warning", text: `${what}; no question was asked`, words }];
   }
 }
 

@@ -238,6 +238,7 @@ test.each<[string, Launch["options"], string]>([
 });
 
 const mark = (question: string): string => `<<ASK_HUMAN>>{"question": "${question}"}<</ASK_HUMAN>>`;
+const needsInput = (question: string): string => JSON.stringify({ status: "needs_input", question });
 
 test("a second question of one start is said to be unasked, to people and to the agent", async () => {
   const { files, scene, follow, notes } = await aTakenRun();
@@ -254,6 +255,49 @@ test("a second question of one start is said to be unasked, to people and to the
   expect(told).toMatchObject({ text: expect.stringContaining('Nobody was asked these:\n- "Which host?"') });
 });
 
+const BROKEN_HOST = '<<ASK_HUMAN>>{"question": Which host?}<</ASK_HUMAN>>';
+const UNCLOSED_HOST = '<<ASK_HUMAN>>{"question": "Which host?"';
+const BROKEN_RESULT = '{"status": "needs_input", question: "Which host?"}';
+
+test.each<[string, string, RegExp]>([
+  ["a broken marker before it", `${BROKEN_HOST}\n${mark("Which port?")}`, /^<<ASK_HUMAN>> holds no valid JSON/],
+  ["a broken marker after it", `${mark("Which port?")}\n${BROKEN_HOST}`, /^<<ASK_HUMAN>> holds no valid JSON/],
+  ["an unclosed marker before it", `${UNCLOSED_HOST}\n${mark("Which port?")}`, /^<<ASK_HUMAN>> is not closed/],
+  ["an unclosed marker after it", `${mark("Which port?")}\n${UNCLOSED_HOST}`, /^<<ASK_HUMAN>> is not closed/],
+  [
+    "a broken result after it",
+    `${mark("Which port?")}\n${BROKEN_RESULT}`,
+    /^The result needs input and cannot be read/,
+  ],
+  ["a broken marker before a result", `${BROKEN_HOST}\n${needsInput("Which port?")}`, /^<<ASK_HUMAN>> holds no valid/],
+  [
+    "a broken marker and a readable one that came too late",
+    [mark("Which port?"), BROKEN_HOST, mark("Which user?")].join("\n"),
+    /not "Which user\?"; <<ASK_HUMAN>> holds no valid JSON/,
+  ],
+])("a question that cannot be read leaves its mark beside one that was asked: %s", async (_, out, mayHaveAsked) => {
+  const { files, scene, follow } = await aTakenRun();
+  await files.start("cat", { stdin: `${out}\n` });
+  await follow(1);
+  const run = await scene.engine.findRun(files.runId);
+  expect(run).toMatchObject({ status: "awaiting_input", asked: 1 });
+  expect(run?.mayHaveAsked).toMatch(mayHaveAsked);
+});
+
+test.each([
+  ["a marker after it", `${BROKEN_HOST}\n${mark("Which host?")}`],
+  ["a marker before it", `${mark("Which host?")}\n${BROKEN_HOST}`],
+  ["a marker that was closed this time", `${UNCLOSED_HOST}\n${mark("Which host?")}`],
+  ["a result", `${BROKEN_HOST}\n${needsInput("Which host?")}`],
+])("a question that cannot be read leaves no mark if it is asked readably: by %s", async (_, out) => {
+  const { files, scene, follow } = await aTakenRun();
+  await files.start("cat", { stdin: `${out}\n` });
+  await follow(1);
+  const run = await scene.engine.findRun(files.runId);
+  expect(run).toMatchObject({ status: "awaiting_input", asked: 1 });
+  expect(run?.mayHaveAsked).toBeUndefined();
+});
+
 /** The message that the agent would get if it were started now. */
 async function nextMessage({ files, scene }: Awaited<ReturnType<typeof aTakenRun>>): Promise<string> {
   const run = await scene.engine.findRun(files.runId);
@@ -263,7 +307,7 @@ async function nextMessage({ files, scene }: Awaited<ReturnType<typeof aTakenRun
 }
 
 const UNASKED = 'Nobody was asked these:\n- "Which host?"\n';
-const RESULT = JSON.stringify({ status: "needs_input", question: "Which host?" });
+const RESULT = needsInput("Which host?");
 
 test.each<[string, boolean, string]>([
   ["its call, then a marker", true, mark("Which host?")],

@@ -291,8 +291,8 @@ export class Follower {
     await this.#confirmGiven(how);
     const unasked = await this.#keepUnasked(how);
     const ended = await this.#resultOf(how);
-    const mayHaveAsked =
-      this.#refusedAsk ?? unasked ?? this.#output.mayHaveAsked ?? (await this.#findMissingTools(ended));
+    const lost = [this.#refusedAsk, unasked, this.#output.mayHaveAsked].filter((why) => why !== undefined);
+    const mayHaveAsked = lost.length > 0 ? lost.join("; ") : await this.#findMissingTools(ended);
     const isUnknown = ended.reason === "agent_error" && this.#deps.agent.program !== "";
     const failure = isUnknown ? readApiFailure(ended.summary ?? "") : {};
     const result: RunResult = { ...ended, ...failure, mayHaveAsked };

@@ -1,8 +1,8 @@
 import type { Instant } from "../../core/instant.ts";
 import { type RunResult, USAGE_LIMIT } from "../../core/run/run-lifecycle.ts";
 import type { AgentEvent, Usage } from "../agent.ts";
-import type { Json } from "../json.ts";
-import { MarkerScanner } from "../marker/marker.ts";
+import { type Json, textAt } from "../json.ts";
+import { MarkerScanner, withoutMarkers } from "../marker/marker.ts";
 import { type ReportedResult, mentionsNeedsInput, readResult } from "../marker/result.ts";
 
 /** The maximum length of the last text that is kept. */
@@ -11,6 +11,13 @@ const MAX_WORDS_CHARS = 4 * 1024 * 1024;
 /** The maximum number of markers kept: the first question stops the agent. */
 const MOST_MARKS = 20;
 
+const CANNOT_READ_RESULT = "The result needs input and cannot be read; no question was asked";
+
+/** Words that look like a question and cannot be read. */
+interface Broken {
+  why: string;
+  words: string;
+}
 type Deferred = Extract<AgentEvent, { kind: "deferred" }>;
 type Ended = Extract<AgentEvent, { kind: "ended" }>;
 
@@ -25,8 +32,7 @@ export class OutputState {
   warnings: string[] = [];
   readonly #scanner = new MarkerScanner({ most: MOST_MARKS });
   #words = "";
-  /** The last marker that could not be read. */
-  #brokenMarker: string | undefined;
+  readonly #broken: Broken[] = [];
   #ended: Ended | undefined;
   #limitEndsAt: Instant | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
@@ -60,13 +66,17 @@ export class OutputState {
     return readResult({ text: this.lastWords, structured: this.#ended?.structured });
   }
 
-  /** Why it may have asked something that could not be read; undefined if it did not, or asked readably later. */
+  /** Why it may have asked something that could not be read; undefined if it did not, or asked the same readably. */
   get mayHaveAsked(): string | undefined {
-    if (this.marked.length > 0) return undefined;
     const { reported } = this;
-    if (reported) return reported.ask ? undefined : (reported.warning ?? this.#brokenMarker);
-    const isLost = !this.deferred && mentionsNeedsInput(this.lastWords);
-    return isLost ? "The result needs input and cannot be read; no question was asked" : this.#brokenMarker;
+    if (reported?.warning !== undefined && this.marked.length === 0) return reported.warning;
+    const isLost = !reported && !this.deferred && mentionsNeedsInput(this.lastWords);
+    const lost = isLost ? [{ why: CANNOT_READ_RESULT, words: withoutMarkers(this.lastWords) }] : [];
+    const asked = [...this.marked, ...(reported?.ask ? [reported.ask] : [])].map(
+      (ask) => textAt(ask, "question") ?? "",
+    );
+    return [...lost, ...this.#broken].find(({ words }) => !asked.some((question) => holdsQuestion(words, question)))
+      ?.why;
   }
 
   /** The usage so far. */
@@ -124,14 +134,23 @@ export class OutputState {
   #takeMarks(marks: ReturnType<MarkerScanner["push"]>): void {
     for (const mark of marks) {
       if (mark.kind === "question") this.marked.push(mark.input);
-      else if (this.marked.length === 0) this.#warnOfMarker(mark.text);
+      else {
+        this.#broken.push({ why: mark.text, words: mark.words });
+        this.warnings.push(mark.text);
+      }
     }
   }
+}
 
-  #warnOfMarker(text: string): void {
-    this.#brokenMarker = text;
-    this.warnings.push(text);
-  }
+/** Says whether broken words hold a question, whatever stands between its words. */
+function holdsQuestion(words: string, question: string): boolean {
+  const wanted = wordsOf(question);
+  return wanted.trim() !== "" && wordsOf(words).includes(wanted);
+}
+
+function wordsOf(text: string): string {
+  const words = text.toLowerCase().replace(/\\[nrt]|[^\p{L}\p{N}]+/gu, " ");
+  return ` ${words.trim().replace(/ +/g, " ")} `;
 }
 
 /** Incremental usage is added up; totals replace the earlier ones. */

@@ -164,6 +164,23 @@ test("the difference to the last commit is said file by file", async () => {
   expect(lines).toEqual([" readme | 1 +", " 1 file changed, 1 insertion(+)", " src/new.ts (new)"]);
 });
 
+test.each(["diff.noprefix", "diff.mnemonicPrefix"])("a patch is the same, and applies, with %s", async (key) => {
+  const dir = aRepo();
+  git(dir, "config", key, "true");
+  writeFileSync(join(dir, "src", "a b.ts"), "two\n");
+  writeFileSync(join(dir, "src", "new.ts"), "new\n");
+  const { diff = "" } = (await findDiff(join(dir, "src"), { isStat: false, newFiles: "applicable" })) ?? {};
+  expect(diff.match(/^diff --git .*/gm)).toEqual([
+    "diff --git a/src/a b.ts b/src/a b.ts",
+    "diff --git a/src/new.ts b/src/new.ts",
+  ]);
+  const other = aRepo();
+  writeFileSync(join(other, "work.patch"), diff);
+  git(other, "apply", "work.patch");
+  expect(readFileSync(join(other, "src", "a b.ts"), "utf8")).toBe("two\n");
+  expect(readFileSync(join(other, "src", "new.ts"), "utf8")).toBe("new\n");
+});
+
 describe("what askd writes into a project", () => {
   test("is kept out of its commits once, workflows excepted", async () => {
     const dir = aRepo();

@@ -106,7 +106,9 @@ export async function findDiff(
   const status = (await readGit(root, ["status", "--porcelain=v2", "--branch", "--untracked-files=no"])) ?? "";
   const isFirst = status.startsWith("# branch.oid (initial)\n");
   const head = (isFirst ? await findFirst(root, ["hash-object", "-t", "tree", "/dev/null"]) : undefined) ?? "HEAD";
-  const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"];
+  // Settings of the user, such as diff.noprefix, would make a patch that does not apply.
+  const prefixes = ["--src-prefix=a/", "--dst-prefix=b/"];
+  const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", ...prefixes];
   const binary = newFiles === "applicable" ? ["--binary"] : [];
   const diff = (await readGit(root, ["diff", ...(isStat ? ["--stat"] : binary), ...plain, head, "--"])) ?? "";
   const listed = (await readGit(root, ["ls-files", "--others", "--exclude-standard", "-z"])) ?? "";

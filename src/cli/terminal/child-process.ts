@@ -2,6 +2,7 @@ import { type StdioOptions, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { Refusal } from "../../core/refusal.ts";
 import type { Child, Detached } from "../context.ts";
 import { decodeText } from "./decode-text.ts";
@@ -74,10 +75,23 @@ export async function readPiped(stream: NodeJS.ReadStream, limitBytes: number): 
   return undefined;
 }
 
+/** Reads one line without showing it. */
+export function readHiddenLine(
+  stream: NodeJS.ReadStream,
+  shown: NodeJS.WriteStream,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const nowhere = new Writable({ write: (_bytes, _encoding, done) => done() });
+  const line = readLine(stream, nowhere, signal);
+  // Only now: from here on the terminal itself shows nothing either.
+  shown.write("(It is not shown. Press Enter after it.)\n");
+  return line;
+}
+
 /** Reads one line; undefined if the input ends or `signal` aborts. */
 export function readLine(
   stream: NodeJS.ReadStream,
-  echo: NodeJS.WriteStream,
+  echo: NodeJS.WritableStream,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -98,13 +98,15 @@ export function adviseResume(run: Run, program: string): { line: string; command
   return { line: `Resume it: ${command}`, command };
 }
 
-/** `5 turns, $0.12`, as far as known; undefined if nothing was counted. */
+/** `5 turns, $0.12`; undefined if nothing was counted. A number that its agent leaves out is unknown, not 0. */
 export function sayUsage(usage: UsageRow | undefined): string | undefined {
-  const parts = [
-    ...(usage?.turns ? [pluralize(usage.turns, "turn")] : []),
-    ...(usage?.costUsd ? [sayCost(usage.costUsd)] : []),
-  ];
-  return parts.length > 0 ? parts.join(", ") : undefined;
+  if (!usage) return undefined;
+  const turns = usage.turns === undefined ? "turns unknown" : pluralize(usage.turns, "turn");
+  return `${turns}, ${sayKnownCost(usage)}`;
+}
+
+export function sayKnownCost({ costUsd }: UsageRow): string {
+  return costUsd === undefined ? "cost unknown" : sayCost(costUsd);
 }
 
 /** Dollars to the cent; `<$0.01` for less. */

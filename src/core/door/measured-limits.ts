@@ -11,14 +11,6 @@ export const MeasuredLimits = z.object({
   measuredAt: Instant,
   /** Our tool is among those that its model is offered first. */
   isOffered: z.boolean().optional(),
-  /** It is not, unless the settings say `alwaysLoad`. */
-  needsAlwaysLoad: z.boolean().optional(),
-  /** A call is refused where no rule or setting allows it. */
-  needsLeave: z.boolean().optional(),
-  /** A call ends at the limit that the settings name. */
-  keepsSetLimit: z.boolean().optional(),
-  /** Progress extends that limit. */
-  progressExtendsSetLimit: z.boolean().optional(),
   /** Progress extends the limit that holds when the settings name none. */
   progressExtends: z.boolean().optional(),
   /** A call without progress ended by itself after so long, with no limit set. */

@@ -17,7 +17,6 @@ export const JobKind = z.enum([
   "callback",
   "step",
   "trigger",
-  "reconcile",
   "seal",
   "expire_token",
 ]);

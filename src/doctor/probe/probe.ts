@@ -86,7 +86,7 @@ const STEPS: readonly Step[] = [
     trial: { holdMs: SHORT_MS, without: "alwaysLoad" },
     about: (options) => (hasAlwaysLoad(options) ? "tool offered without alwaysLoad" : undefined),
     read: ({ isOffered }) => ({
-      fields: { needsAlwaysLoad: !isOffered },
+      fields: {},
       result: isOffered ? "yes" : "no: it is needed",
     }),
   },
@@ -95,7 +95,7 @@ const STEPS: readonly Step[] = [
     about: () => "call allowed without a rule or setting",
     read: ({ isOffered, call }) => {
       const isAllowed = isOffered && call?.isHeld === true;
-      return { fields: { needsLeave: !isAllowed }, result: isAllowed ? "yes" : "no: it is needed" };
+      return { fields: {}, result: isAllowed ? "yes" : "no: it is needed" };
     },
   },
   {
@@ -104,7 +104,7 @@ const STEPS: readonly Step[] = [
     read: ({ call }) => {
       if (!call) return { fields: {}, result: undefined };
       const isKept = !call.isHeld && Math.abs(call.ms - LIMIT_MS) < NEAR_MS;
-      return { fields: { keepsSetLimit: isKept }, result: isKept ? `yes, after ${sayMs(call.ms)}` : "no" };
+      return { fields: {}, result: isKept ? `yes, after ${sayMs(call.ms)}` : "no" };
     },
   },
   {
@@ -113,8 +113,7 @@ const STEPS: readonly Step[] = [
     read: ({ call }, { agent }) => {
       if (!call) return { fields: {}, result: undefined };
       // Where silence has a limit of its own, that one holds when the settings name none.
-      const isAlso = agent.idleEnv === undefined && { progressExtends: call.isHeld };
-      return { fields: { progressExtendsSetLimit: call.isHeld, ...isAlso }, result: sayHeld(call) };
+      return { fields: agent.idleEnv === undefined ? { progressExtends: call.isHeld } : {}, result: sayHeld(call) };
     },
   },
   {

@@ -66,7 +66,7 @@ function readAnchorFile(file: string) {
 }
 
 test("every seal is appended to the configured file once, also one that another process made", async () => {
-  const file = join(tempDir(), "seals.jsonl");
+  const file = join(tempDir(), "seals.ndjson");
   const anchored = new AnchoredScene({ anchor_file: file });
   await anchored.pass(0);
   expect(existsSync(file)).toBe(false); // nothing has happened yet
@@ -88,7 +88,7 @@ test("every seal is appended to the configured file once, also one that another 
 
 test("a file that cannot be written stops no seal and no answer; it is retried and shown until it works", async () => {
   const folder = join(tempDir(), "mounted-later");
-  const file = join(folder, "seals.jsonl");
+  const file = join(folder, "seals.ndjson");
   const anchored = new AnchoredScene({ anchor_file: file });
   await anchored.askAndAnswer();
   await anchored.scene.store.commit({
@@ -140,7 +140,7 @@ function readSigned({ body, headers }: { body: string; headers: Record<string, s
 
 test("seals are posted as signed webhooks, and again with the same id after a failure; a file goes on meanwhile", async () => {
   const { received, url } = await startReceiver(500);
-  const file = join(tempDir(), "seals.jsonl");
+  const file = join(tempDir(), "seals.ndjson");
   const audit = { anchor_file: file, anchor_url: url, anchor_secret_env: "SEAL_SECRET" };
   const anchored = new AnchoredScene(audit, { SEAL_SECRET: SECRET });
   await anchored.pass(0);
@@ -176,13 +176,13 @@ test("a secret that is not set is named in the failure, and nothing is sent with
 
 test("a new file starts with the last seal", async () => {
   const dir = tempDir();
-  const anchored = new AnchoredScene({ anchor_file: join(dir, "old.jsonl") });
+  const anchored = new AnchoredScene({ anchor_file: join(dir, "old.ndjson") });
   await anchored.pass(0);
   await anchored.scene.ask();
   await anchored.pass(MINUTE_MS);
-  const moved = new AnchoredScene({ anchor_file: join(dir, "new.jsonl") }, {}, anchored.scene);
+  const moved = new AnchoredScene({ anchor_file: join(dir, "new.ndjson") }, {}, anchored.scene);
   await moved.pass(HOUR_MS);
-  expect(readAnchorFile(join(dir, "new.jsonl"))).toEqual(await anchored.seals());
+  expect(readAnchorFile(join(dir, "new.ndjson"))).toEqual(await anchored.seals());
 });
 
 function git(dir: string, ...args: string[]): string {
@@ -201,7 +201,7 @@ test("with git, the file is committed alone, and no hook of the repository runs"
   writeFileSync(join(repository, "work.txt"), "half done");
   git(repository, "add", "work.txt");
   mkdirSync(join(repository, "audit"));
-  const file = join(repository, "audit", "*seals.jsonl"); // no pattern for git
+  const file = join(repository, "audit", "*seals.ndjson"); // no pattern for git
   const anchored = new AnchoredScene({ anchor_file: file, anchor_git: true });
   await anchored.pass(0);
   await anchored.scene.ask();
@@ -212,17 +212,17 @@ test("with git, the file is committed alone, and no hook of the repository runs"
   expect(await anchored.failing()).toEqual([]);
   expect(git(repository, "log", "--format=%s", "--name-only").split("\n").filter(Boolean)).toEqual([
     "Seal 2 of the askd trail",
-    "audit/*seals.jsonl",
+    "audit/*seals.ndjson",
     "Seal 1 of the askd trail",
-    "audit/*seals.jsonl",
+    "audit/*seals.ndjson",
   ]);
   expect(git(repository, "status", "--porcelain")).toBe("A  work.txt\n");
-  expect(git(repository, "show", "HEAD:audit/*seals.jsonl")).toBe(readFileSync(file, "utf8"));
+  expect(git(repository, "show", "HEAD:audit/*seals.ndjson")).toBe(readFileSync(file, "utf8"));
 });
 
 test("where git cannot commit, the seal is in the file once, and the failure says what git said", async () => {
   const dir = tempDir();
-  const file = join(dir, "seals.jsonl");
+  const file = join(dir, "seals.ndjson");
   const anchored = new AnchoredScene({ anchor_file: file, anchor_git: true });
   await anchored.pass(0);
   await anchored.scene.ask();

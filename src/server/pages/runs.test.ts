@@ -51,6 +51,20 @@ test("a run whose question could not be read says so, in the list and on its pag
   expect(html).not.toContain(BAD);
 });
 
+test.each([
+  ["its cost", { turns: 3, outputTokens: 12 }, ["3 turns", "cost unknown", "unknown in, 12 out"]],
+  ["its turns", { costUsd: 0.5, inputTokens: 7 }, ["turns unknown", "$0.50", "7 in, unknown out"]],
+])("pages say what is unknown of an agent that does not say %s", async (_, body, used) => {
+  const { run, question } = await asking();
+  await scene().store.commit({ entries: [{ kind: "usage", id: run.id, version: 0, body }] });
+  const { html } = await visit.open(`/r/${run.id}`);
+  for (const words of used) expect(html).toContain(words);
+  for (const page of ["/runs", `/q/${question.id}`]) {
+    const shown = (await visit.open(page)).html;
+    for (const words of used.slice(0, 2)) expect(shown).toContain(words);
+  }
+});
+
 describe("the list of runs", () => {
   test("says where to begin when nothing ever ran", async () => {
     expect((await visit.open("/runs")).html).toContain("No agent has run yet");

@@ -9,7 +9,8 @@ import { CardAside } from "./card-aside.tsx";
 import type { CardView } from "./card-view.ts";
 import { factWords } from "../words/fact-words.ts";
 import { MarkdownText, splitContext } from "../parts/markdown.tsx";
-import { sayShare, sayUsd } from "../parts/number-format.ts";
+import { sayShare } from "../parts/number-format.ts";
+import { sayCost, sayTurns } from "../parts/usage.ts";
 import { OptionList } from "./option-list.tsx";
 import { Outcome, SettlingAnswer } from "./outcome.tsx";
 import { type PageReader, tell } from "../parts/reader.ts";
@@ -138,8 +139,8 @@ export function QuestionCrumb({ view: { reader, read, usage }, isGuest }: { view
   const { run } = read;
   const { issue } = read.question;
   const name = makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`);
-  const turns = usage?.turns ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
-  const cost = usage?.costUsd ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
+  const turns = usage && sayTurns(reader, usage);
+  const cost = usage && sayCost(reader, usage, "cost");
   const agent = run.agent === "none" ? undefined : factWords(reader, run, "agent", run.agent);
   return (
     <p class="crumb">

@@ -7,7 +7,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { Command } from "../parts/command.tsx";
 import { factWords } from "../words/fact-words.ts";
 import { runName } from "./inbox.tsx";
-import { sayUsd } from "../parts/number-format.ts";
+import { sayCost, sayTurns } from "../parts/usage.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
 import { RunActions } from "../parts/run-actions.tsx";
 import { RunBadge } from "../parts/run-badge.tsx";
@@ -143,8 +143,8 @@ export function RunMeta({ reader, run, usage }: { reader: PageReader; run: Run; 
       {run.agent === "none" ? null : <span>{makeVisible(run.agent)}</span>}
       {run.repo === undefined ? null : <span>{makeVisible(factWords(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
-      {usage?.turns ? <span>{tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns })}</span> : null}
-      {usage?.costUsd ? <span>{tell(reader, "r.cost", { usd: sayUsd(reader, usage.costUsd) })}</span> : null}
+      {usage ? <span>{sayTurns(reader, usage)}</span> : null}
+      {usage ? <span>{sayCost(reader, usage, "r.cost")}</span> : null}
       <span>
         {tell(reader, hasEnded(run) ? "runs.ended.at" : "runs.started")}{" "}
         <TimeSince reader={reader} at={at} as="run.ago" />

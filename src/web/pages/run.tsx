@@ -15,7 +15,7 @@ import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "../parts/log.tsx";
 import { AwayMachineNotice } from "../card/away-machine.tsx";
 import { UnsentText } from "../card/outcome.tsx";
-import { sayNumber } from "../parts/number-format.ts";
+import { sayTokens } from "../parts/usage.ts";
 import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import { reasonWords } from "../words/reason-words.ts";
 import { RunActions } from "../parts/run-actions.tsx";
@@ -305,14 +305,7 @@ function Facts({ view: { reader, run, usage } }: { view: RunView }) {
       tell(reader, "r.labels"),
       run.labels.length > 0 ? factWords(reader, run, "labels", run.labels.join(", ")) : undefined,
     ],
-    [
-      tell(reader, "r.tokens"),
-      used &&
-        tell(reader, "r.tokens.n", {
-          in: sayNumber(reader, used.inputTokens ?? 0),
-          out: sayNumber(reader, used.outputTokens ?? 0),
-        }),
-    ],
+    [tell(reader, "r.tokens"), used && sayTokens(reader, used)],
   ];
   return (
     <section>

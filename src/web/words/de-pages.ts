@@ -64,6 +64,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "r.labels": "Labels",
   "r.tokens": "Tokens",
   "r.tokens.n": "{in} ein, {out} aus",
+  "r.tokens.unknown": "unbekannt",
   "r.reason": "Grund",
   "r.parent": "Teil von",
   "r.children": "Teile",

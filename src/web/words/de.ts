@@ -23,7 +23,9 @@ export const de: Readonly<Record<MessageKey, string>> = {
   run: "Lauf",
   turn: "{n} Runde",
   turns: "{n} Runden",
+  "turns.unknown": "Runden unbekannt",
   cost: "bisher {usd} $",
+  "cost.unknown": "Kosten unbekannt",
 
   "unit.d": " d",
   "unit.h": " h",

@@ -61,6 +61,7 @@ export const enPages = {
   "r.labels": "Labels",
   "r.tokens": "Tokens",
   "r.tokens.n": "{in} in, {out} out",
+  "r.tokens.unknown": "unknown",
   "r.reason": "Reason",
   "r.parent": "Part of",
   "r.children": "Parts",

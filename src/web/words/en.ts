@@ -22,7 +22,9 @@ export const en = {
   run: "run",
   turn: "{n} turn",
   turns: "{n} turns",
+  "turns.unknown": "turns unknown",
   cost: "${usd} so far",
+  "cost.unknown": "cost unknown",
 
   "unit.d": "d",
   "unit.h": "h",

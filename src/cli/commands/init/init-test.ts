@@ -7,6 +7,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
 import type { Context } from "../../context.ts";
+import { Interrupted } from "../../terminal/interrupted.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
@@ -58,10 +59,12 @@ export async function askTest(context: Context): Promise<boolean> {
     return false;
   }
   const startedMs = performance.now();
-  const answered = await askPerson(await engine.read(asked.pendingId), engine, context);
+  const signal = context.interrupt();
+  const answered = await askPerson(await engine.read(asked.pendingId), engine, signal, context);
   if (!answered) {
     await engine.cancel(asked.pendingId, { reason: "the test was left" }, await whoTypes(engine, context));
     stdout.write("No answer: the test question is withdrawn. The agents are wired.\n");
+    if (signal.aborted) throw new Interrupted();
     return true;
   }
   const seconds = Math.max(1, Math.round((performance.now() - startedMs) / SECOND_MS));
@@ -90,13 +93,13 @@ async function startRun({ self, runChild, place }: Context) {
 }
 
 /** Shows the question until an answer fits it. */
-async function askPerson(read: QuestionSnapshot, engine: Engine, context: Context) {
+async function askPerson(read: QuestionSnapshot, engine: Engine, signal: AbortSignal, context: Context) {
   const { stdout, stderr, style } = context;
   const options = TEST_OPTIONS.map((label, index) => `${index + 1} ${label}`).join("   ");
   stdout.write(`${style.cyan("?")} Test question: ${TEST_QUESTION}\n    ${options}\n`);
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     stderr.write("  > ");
-    const typed = await context.stdin.readLine(context.interrupt());
+    const typed = await context.stdin.readLine(signal);
     if (typed === undefined) return undefined;
     try {
       const input = AnswerInput.parse({ answer: typed.trim() });

@@ -197,7 +197,7 @@ function waitingLines(read: QuestionSnapshot, { now, program, agentTries }: Stat
       `      Q${asked.length > 1 ? index + 1 : ""}: ${cutCells(text, TEXT_CELLS)}`,
       ...(choices === "" ? [] : [`      ${style.dim(cutCells(choices, TEXT_CELLS))}`]),
     ]),
-    ...(isCut ? [`      All of it: ${program} show ${argumentOf(run)}`] : []),
+    ...(isCut || question.kind === "approval" ? [`      All of it: ${program} show ${argumentOf(run)}`] : []),
     ...(doubt === undefined ? [] : [`      ${doubt}`]),
     ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
     ...[...sayVotes(read), ...sayAgentTries(agentTries.get(question.id), run, program)].map((line) => `      ${line}`),

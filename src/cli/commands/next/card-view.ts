@@ -9,7 +9,7 @@ import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
 import { type ClockOffset, sayAge, sayClock } from "../../view/relative-time.ts";
 import { findDeadline, sayVotes } from "../../view/question-text.ts";
-import { refOf, sayBy, sayCost, sayFact } from "../../view/run-text.ts";
+import { refOf, sayBy, sayFact, sayKnownCost } from "../../view/run-text.ts";
 import { type QuestionCard, type NextState, currentStep } from "./next-state.ts";
 import { type StepChoice, type PickedChoice, type AnswerStep, sayPicks } from "./answer-step.ts";
 
@@ -40,8 +40,8 @@ export function headerLines(state: NextState, { style }: CardPen): string[] {
   const where = [repo, run.branch].flatMap((part) => (part === undefined ? [] : [oneLine(part)])).join(" ");
   const name = `${refOf(run)} ${oneLine(run.name)}`;
   const agent = run.agent === "none" ? "" : sayFact(run, "agent", sayAgent(run.agent));
-  const costUsd = state.known?.usage?.costUsd ?? 0;
-  const cost = costUsd > 0 ? sayCost(costUsd) : "";
+  const usage = state.known?.usage;
+  const cost = usage ? sayKnownCost(usage) : "";
   const parts = [`${passed.size + 1} of ${passed.size + 1 + waiting}`, where, name, agent, cost];
   return joinParts(parts, "   ", size.columns).map((line) => style.dim(line));
 }

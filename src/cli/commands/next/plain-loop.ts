@@ -68,7 +68,7 @@ class Flat {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
         continue;
       }
-      if (!card) return 0;
+      if (!card) return signal.aborted ? EXIT_CODE.interrupted : 0;
       context.stdout.write(
         `\n${renderPlain(card, { left: left.length, now, ahead: context.ahead, width: textWidth(undefined) })}\n`,
       );
@@ -94,6 +94,7 @@ class Flat {
         continue;
       }
       const pick = await this.#withCommand(step, pickOf(step, line.trim()));
+      if (!pick) return "interrupted";
       const problem =
         line.trim() === "" && !step.isOptional ? "Write a number or your own words." : findProblem(step, pick);
       if (problem) this.#say(problem);
@@ -102,12 +103,12 @@ class Flat {
     return this.#answer(card, { items: composeItems(card.read.content, picks), outcome: "answer" });
   }
 
-  /** Prompts for the command of an approval that is allowed with a change. */
-  async #withCommand(step: AnswerStep, pick: PickedChoice): Promise<PickedChoice> {
+  /** Prompts for the command of an approval that is allowed with a change; undefined if that is interrupted. */
+  async #withCommand(step: AnswerStep, pick: PickedChoice): Promise<PickedChoice | undefined> {
     const { change } = step;
     if (!change || pick.line.text !== step.choices[change.place]?.says) return pick;
     const command = await this.#prompt("The command to run instead: ");
-    return { ...pick, cursor: change.place, line: editedLine(command?.trim() ?? "") };
+    return command === undefined ? undefined : { ...pick, cursor: change.place, line: editedLine(command.trim()) };
   }
 
   async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NOON, answered } from "../../../../test/builders.ts";
 import { HOSTILE_TEXT, findUnsafe } from "../../../../test/hostile.ts";
 import { NextScene, aCard, anItem } from "../../../../test/next-card.ts";
+import type { UsageRow } from "../../../core/run/usage.ts";
 import type { Item } from "../../../core/question/content.ts";
 import { HOUR_MS, MINUTE_MS, instant, later } from "../../../core/instant.ts";
 import { cellsOf, styleFor } from "../../terminal/terminal.ts";
@@ -46,6 +47,16 @@ function screen(scene: NextScene): string {
 }
 
 describe("the card", () => {
+  test.each<[UsageRow, RegExp]>([
+    [{ turns: 3 }, /Claude Code {3}cost unknown$/],
+    [{ costUsd: 0 }, /Claude Code {3}\$0\.00$/],
+  ])("says what is known of the cost: %j", (usage, shown) => {
+    const card = caching();
+    const scene = new NextScene([card]);
+    scene.happens({ type: "counted", id: card.read.question.id, known: { usage } });
+    expect(screen(scene).split("\n")[0]).toMatch(shown);
+  });
+
   test("shows the question, its clock, why it matters, the choices and the keys", () => {
     const card = caching();
     const due = { ...card.read.question, dueAt: later(TUESDAY, 5 * HOUR_MS + 12 * MINUTE_MS) };

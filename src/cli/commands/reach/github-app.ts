@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Context } from "../../context.ts";
+import { Interrupted } from "../../terminal/interrupted.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import { keepSecret, say } from "./secret-input.ts";
 
@@ -148,10 +149,11 @@ async function openBrowser(url: string, context: Context): Promise<void> {
 }
 
 async function withinTime(code: Promise<string>, context: Context): Promise<string> {
-  const signal = AbortSignal.any([context.interrupt(), AbortSignal.timeout(WAIT_MS)]);
+  const interrupt = context.interrupt();
+  const signal = AbortSignal.any([interrupt, AbortSignal.timeout(WAIT_MS)]);
   const late = new Promise<never>((_resolve, reject) => {
-    const refuse = () =>
-      reject(new Refusal("bad_input", "Nobody made the app", { hint: "Try again: askd setup github --app" }));
+    const tooLate = new Refusal("bad_input", "Nobody made the app", { hint: "Try again: askd setup github --app" });
+    const refuse = () => reject(interrupt.aborted ? new Interrupted() : tooLate);
     if (signal.aborted) refuse();
     signal.addEventListener("abort", refuse, { once: true });
   });
@@ -167,8 +169,9 @@ export async function waitForInstallation(context: Context): Promise<string> {
       return await channel.verify();
     } catch (error) {
       const isMissing = error instanceof Error && error.message.includes("is not installed in");
-      if (!isMissing || signal.aborted || Date.now() > end) throw error;
+      if (!isMissing || Date.now() > end) throw error;
     }
+    if (signal.aborted) throw new Interrupted();
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -1,12 +1,21 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Context } from "../../context.ts";
+import { Interrupted } from "../../terminal/interrupted.ts";
 
 const TOKEN_CHARS = 4096;
 
 /** Reads a secret from the terminal or from stdin, never from the command line, where others could read it. */
-export async function readSecretLine({ stdin, interrupt }: Context): Promise<string> {
-  const typed = stdin.isTty ? await stdin.readLine(interrupt()) : await stdin.readAll(TOKEN_CHARS);
+export async function readSecretLine(context: Context): Promise<string> {
+  if (!context.stdin.isTty) return (await context.stdin.readAll(TOKEN_CHARS)).trim();
+  return readTypedLine(context, "hidden");
+}
+
+/** Reads a line from the terminal; empty at the end of input. */
+export async function readTypedLine({ stdin, interrupt }: Context, echo?: "hidden"): Promise<string> {
+  const signal = interrupt();
+  const typed = await stdin.readLine(signal, echo);
+  if (signal.aborted) throw new Interrupted();
   return typed?.trim() ?? "";
 }
 

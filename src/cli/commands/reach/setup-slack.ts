@@ -3,7 +3,7 @@ import { whoManages } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { keepSecret, readSecretLine, say } from "./secret-input.ts";
+import { keepSecret, readSecretLine, readTypedLine, say } from "./secret-input.ts";
 import type { Pairs, SetupFlags } from "./setup.ts";
 
 const BOT_TOKEN = /^xoxb-[\w-]{10,}$/;
@@ -173,5 +173,5 @@ export async function keepSlackAccount(given: string | undefined, context: Conte
 async function askMember(context: Context): Promise<string | undefined> {
   if (!context.stdin.isTty) return undefined;
   say(context, "4. Paste your own member ID (your picture, Profile, ⋮, Copy member ID):");
-  return (await readSecretLine(context)) || undefined;
+  return (await readTypedLine(context)) || undefined;
 }

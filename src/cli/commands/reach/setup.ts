@@ -6,6 +6,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
+import { Interrupted } from "../../terminal/interrupted.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { setUserSettings } from "../setup/config.ts";
@@ -226,6 +227,7 @@ async function pairTelegram(context: Context) {
       if ((await engine.findPerson(context.user))?.telegram !== undefined) return;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
+    if (signal.aborted) throw new Interrupted();
     throw new Refusal("bad_input", "Nobody opened the link", { hint: "Try again: askd setup telegram" });
   });
   say(context, `✓ Your Telegram account is paired as ${context.user}`);

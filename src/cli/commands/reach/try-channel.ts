@@ -9,6 +9,7 @@ import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
 import type { Context } from "../../context.ts";
+import { Interrupted } from "../../terminal/interrupted.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
@@ -56,7 +57,7 @@ export async function tryChannel(name: string, context: Context): Promise<number
       const until = later(await engine.now(), ANSWER_MS);
       const answered = await engine.wait(question.id, { until, signal });
       const answer = findAnswer(answered.question);
-      if (!answer) return EXIT_CODE.pending;
+      if (!answer) return signal.aborted ? EXIT_CODE.interrupted : EXIT_CODE.pending;
       say(`${oneLine(actorName(answer.by))} answered through ${channelName(answer.by.channel)}. It works.`);
       return 0;
     });
@@ -75,7 +76,7 @@ async function waitForSending(engine: Engine, id: QuestionId, signal: AbortSigna
     if (failing) last = sayDelivery(failing);
     if (failing?.state === "failed") return last;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    if (signal.aborted) return last;
+    if (signal.aborted) throw new Interrupted();
   }
   return last;
 }

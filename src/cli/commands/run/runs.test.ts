@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../../../test/builders.ts";
 import { ConfigHome } from "../../../../test/config-home.ts";
-import { Scene, said } from "../../../../test/scene.ts";
+import { MCP, Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import type { RunId } from "../../../core/id.ts";
 import { later } from "../../../core/instant.ts";
@@ -221,6 +221,21 @@ test("status shows turns and cost of a run that was completed today", async () =
   expect((await type(scene, ["status"])).stdout).toContain("COMPLETED TODAY:\n  #1 add-caching ✓ (5 turns, $0.12)\n");
 });
 
+test.each([
+  ["its cost", { turns: 3 }, "3 turns, cost unknown"],
+  ["its turns", { costUsd: 0.5 }, "turns unknown, $0.50"],
+  ["either", { inputTokens: 12 }, "turns unknown, cost unknown"],
+  ["nothing but zeros", { turns: 0, costUsd: 0 }, "0 turns, $0.00"],
+])("status and runs list say what is unknown of an agent that does not say %s", async (_, body, used) => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  await scene.store.commit({ entries: [{ kind: "usage", id: run.id, version: 0, body }] });
+  expect((await type(scene, ["runs", "list"])).stdout).toContain(`  ${used}  add-caching`);
+  expect((await type(scene, ["status"])).stdout).toContain(`RUNNING:\n  #1 add-caching (${used})\n`);
+  await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  expect((await type(scene, ["status"])).stdout).toContain(`#1 add-caching ✓ (${used})\n`);
+});
+
 test("show says that turns and cost are unknown where the agent does not say them", async () => {
   const scene = new Scene();
   const run = await scene.startedRun();
@@ -292,13 +307,27 @@ describe("a run whose worker is gone", () => {
     },
   );
 
-  test.each([[["logs", "1"]], [["logs", "1", "-f"]], [["open", "--print"]]])("is noticed by %j", async (argv) => {
-    const { stderr } = await type(await left("running"), argv, {
+  const OTHERS = [
+    ["logs", "1"],
+    ["logs", "1", "-f"],
+    ["open", "--print"],
+    ["channels"],
+    ["next"],
+    ["answer", "2", "1"],
+  ];
+  test.each(OTHERS.map((argv) => [argv]))("is noticed by %j", async (argv) => {
+    const scene = await left("running");
+    await scene.ask({}, MCP); // of another run, for those that answer
+    let shown = "";
+    const terminal = { write: (text: string) => void (shown += text), isTty: true, columns: 80, rows: 24 };
+    const stdin = { isTty: true, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(":q") };
+    const { stderr } = await type(scene, argv, {
+      ...(argv[0] === "next" && { stdin, stdout: terminal, stderr: terminal, env: { TERM: "dumb" } }),
       isLocked: () => Promise.resolve(false),
       detach: () => Promise.resolve(),
       findServer: () => Promise.resolve("http://127.0.0.1:4319"),
     });
-    expect(stderr).toContain("The worker of #1 was gone; started a new one.\n");
+    expect(stderr + shown).toContain("The worker of #1 was gone; started a new one.\n");
   });
 
   test("is noticed behind more than a page of runs that are younger", async () => {

@@ -4,6 +4,7 @@ import { SECOND_MS } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { findWord } from "../../../server/local-token.ts";
 import type { Context, ServeRequest, ServingHandle } from "../../context.ts";
+import { Interrupted } from "../../terminal/interrupted.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
@@ -56,6 +57,7 @@ export async function waitForServer(context: Context): Promise<string | undefine
     if (started !== undefined) return started;
     await pauseFor(START_POLL_MS, signal, context);
   }
+  if (signal.aborted) throw new Interrupted();
   return undefined;
 }
 
@@ -75,6 +77,7 @@ export async function stopProcess(pid: number, context: Context): Promise<void> 
     if (!(await isProcessAlive(process))) return;
     await pauseFor(END_POLL_MS, signal, context);
   }
+  if (signal.aborted) throw new Interrupted();
   throw new Refusal("store_unreachable", `Process ${pid} did not stop after SIGTERM`, {
     hint: `Kill it: kill -9 ${pid}`,
   });

@@ -60,7 +60,7 @@ test("audit shows that an agent tried to answer, and of which run it is", async 
 describe("audit --seal-to", () => {
   test("appends a line for each seal, and none where nothing happened since", async () => {
     const scene = await askedScene();
-    const file = join(tempDir(), "seals.jsonl");
+    const file = join(tempDir(), "seals.ndjson");
     const first = await type(scene, ["audit", "--seal-to", file]);
     expect(first).toMatchObject({ exit: 0, stdout: `✓ seal 2 is in ${file}\n` });
     expect((await type(scene, ["audit", "--seal-to", file])).exit).toBe(0);
@@ -76,7 +76,7 @@ describe("audit --seal-to", () => {
 
   test("starts a new line after one that a full disk cut off, and writes to what is no file", async () => {
     const scene = await askedScene();
-    const file = join(tempDir(), "seals.jsonl");
+    const file = join(tempDir(), "seals.ndjson");
     writeFileSync(file, '{"kind":"askd.se');
     expect((await type(scene, ["audit", "--seal-to", file])).exit).toBe(0);
     const [cut, whole = ""] = readFileSync(file, "utf8").split("\n");
@@ -86,7 +86,7 @@ describe("audit --seal-to", () => {
   });
 
   test.each([
-    ["in a folder that is not there", "missing/seals.jsonl", "ENOENT"],
+    ["in a folder that is not there", "missing/seals.ndjson", "ENOENT"],
     ["that is a folder", "folder", "EISDIR"],
   ])("refuses a file %s", async (_what, name, code) => {
     const dir = tempDir();
@@ -99,7 +99,7 @@ describe("audit --seal-to", () => {
   });
 
   test("has nothing to write before anything happened", async () => {
-    const typed = await type(new Scene(), ["audit", "--seal-to", join(tempDir(), "seals.jsonl")]);
+    const typed = await type(new Scene(), ["audit", "--seal-to", join(tempDir(), "seals.ndjson")]);
     expect(typed).toMatchObject({ exit: 5, stdout: "" });
   });
 
@@ -133,7 +133,7 @@ describe("audit --seal-to", () => {
 describe("audit --verify --against", () => {
   test("finds nothing in an untouched store, also after it went on", async () => {
     const scene = await askedScene();
-    const file = join(tempDir(), "seals.jsonl");
+    const file = join(tempDir(), "seals.ndjson");
     await type(scene, ["audit", "--seal-to", file]);
     await scene.ask({ question: "Which port?" });
     const { exit, stdout } = await type(scene, ["audit", "--verify", "--against", file]);
@@ -141,7 +141,7 @@ describe("audit --verify --against", () => {
   });
 
   test("finds a store that was replaced, also when the new one has written its seals to the same file", async () => {
-    const file = join(tempDir(), "seals.jsonl");
+    const file = join(tempDir(), "seals.ndjson");
     await type(await askedScene(), ["audit", "--seal-to", file]);
     const replaced = await askedScene();
     expect((await type(replaced, ["audit", "--verify"])).exit).toBe(0);
@@ -156,7 +156,7 @@ describe("audit --verify --against", () => {
 
   test("finds a store that has fewer seals than were anchored", async () => {
     const scene = await askedScene();
-    const file = join(tempDir(), "seals.jsonl");
+    const file = join(tempDir(), "seals.ndjson");
     await type(scene, ["audit", "--seal-to", file]);
     const replaced = new Scene();
     await replaced.ask();
@@ -168,7 +168,7 @@ describe("audit --verify --against", () => {
     ["a line of another program after a seal", '\n{"n":1}\n', "Line 2 of"],
     ["nothing", "\n", "has no seals in it"],
   ])("refuses a file with %s", async (_what, text, message) => {
-    const file = join(tempDir(), "seals.jsonl");
+    const file = join(tempDir(), "seals.ndjson");
     writeFileSync(file, text);
     const { exit, stdout, stderr } = await type(await askedScene(), ["audit", "--verify", "--against", file]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
@@ -179,7 +179,7 @@ describe("audit --verify --against", () => {
   test("refuses a file that is not there, and a folder", async () => {
     const dir = tempDir();
     const scene = await askedScene();
-    const missing = await type(scene, ["audit", "--verify", "--against", join(dir, "none.jsonl")]);
+    const missing = await type(scene, ["audit", "--verify", "--against", join(dir, "none.ndjson")]);
     expect(missing.exit).toBe(5);
     expect(missing.stderr).toContain("There is no file");
     const folder = await type(scene, ["audit", "--verify", "--against", dir]);
@@ -188,8 +188,8 @@ describe("audit --verify --against", () => {
   });
 
   test("needs --verify", async () => {
-    const { exit, stderr } = await type(await askedScene(), ["audit", "--against", "seals.jsonl"]);
+    const { exit, stderr } = await type(await askedScene(), ["audit", "--against", "seals.ndjson"]);
     expect(exit).toBe(2);
-    expect(stderr).toContain("askd audit --verify --against seals.jsonl");
+    expect(stderr).toContain("askd audit --verify --against seals.ndjson");
   });
 });
