@@ -51,7 +51,7 @@ function groupProblems({ people = {}, groups = {} }: Values): PeopleProblem[] {
 }
 
 /** A name that is nearly one of the settings is a typo; any other may be a person of `askd user`. */
-function mistypedNames({ people = {}, groups = {}, routes = [], alerts = {} }: Values): Found[] {
+function mistypedNames({ people = {}, groups = {}, routes = [], alerts = {} }: Values): PeopleProblem[] {
   const all = [...Object.keys(people), ...Object.keys(groups)];
   const namedBy = [
     ...Object.entries(groups).map(([group, members]) => ({ path: ["groups", group], says: "names", members })),
@@ -59,7 +59,7 @@ function mistypedNames({ people = {}, groups = {}, routes = [], alerts = {} }: V
     { path: ["alerts", "to"], says: "names", members: alerts.to ?? [] },
   ];
   return namedBy.flatMap(({ path, says, members }) =>
-    [...new Set(members.map(plainName))].flatMap((name): Found[] => {
+    [...new Set(members.map(plainName))].flatMap((name): PeopleProblem[] => {
       const meant = all.includes(name) ? undefined : findNearest(name, all);
       if (meant === undefined) return [];
       const message = `${formatKey(path)} ${says} "${name}", which is not in [people] or [groups]`;
