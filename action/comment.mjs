@@ -59,8 +59,9 @@ function optionOf({ key, label, isRecommended }) {
   return `**${key}) ${escaped(label)}**${isRecommended ? " (recommended)" : ""}`;
 }
 
-function thenOf({ onTimeout, default: answer }) {
-  return onTimeout === "default" ? `use “${escaped(answer ?? "")}”` : (THEN[onTimeout] ?? "fail");
+function thenOf({ onTimeout, default: answer, effects }) {
+  if (onTimeout === "default") return `use “${escaped(answer)}”`;
+  return onTimeout === "escalate" ? `assign this issue to ${escaped(effects.assign)} and fail` : THEN[onTimeout];
 }
 
 function footer({ id, key }) {
