@@ -12,7 +12,7 @@ import { sweep } from "./sweep.mjs";
 import { keepWork, restoreWork } from "./work.mjs";
 
 /** GitHub takes 65,536 characters: the rest is for the context, the list of changed files and an answer. */
-const MOST_CHARS = 24_000;
+const MOST_QUESTION_CHARS = 24_000;
 
 /** Asks, or finds what became of the question. Returns it in the words of the server's own API; a look may find none. */
 export async function askInIssue(env, nowMs = Date.now()) {
@@ -55,7 +55,7 @@ function requireOwn({ pull_request: pull, repository }, { GITHUB_REPOSITORY: rep
 
 /** Asks, or returns what is asked already: of several jobs at the same time the first one's question stays. */
 async function post(desk, wanted, after) {
-  if (bodyOf(desk, { ...wanted, context: undefined }).length > MOST_CHARS)
+  if (bodyOf(desk, { ...wanted, context: undefined }).length > MOST_QUESTION_CHARS)
     throw new Error("The question and its options are too long for a comment");
   const { id, issue, key, askedAt } = wanted;
   // First of all: a scheduled look finds what has this record, also the rest of a job that died while it asked.

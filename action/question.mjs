@@ -16,11 +16,16 @@ export function lookedForState({ INPUT_KEY: name = "", GITHUB_REPOSITORY: repo }
 export function wantedState(env, issue, nowMs) {
   const { body } = readInputs({ GITHUB_RUN_ID: "issue", ...env });
   const [item] = body.items;
-  const options = item.options.map((option, index) => {
-    const { value, label } = typeof option === "string" ? { value: option, label: option } : option;
+  const options = item.options.map(({ value, label, description }, index) => {
     const isRecommended = /\(recommended\)\s*$/i.test(label);
     const plain = (text) => text.replace(/\s*\(recommended\)\s*$/i, "");
-    return { key: String.fromCharCode(65 + index), value: plain(value), label: plain(label), isRecommended };
+    return {
+      key: String.fromCharCode(65 + index),
+      value: plain(value),
+      label: plain(label),
+      description,
+      isRecommended,
+    };
   });
   if (options.length > 26) throw new Error("There are more than 26 options");
   const timeoutMs = readTimeout(body.timeout);

@@ -5,6 +5,9 @@ import { findRecord, keepRecord } from "./record.mjs";
 import { writeState } from "./state.mjs";
 import { leaveTraces } from "./timeout.mjs";
 
+/** GitHub takes 65,536 characters. */
+const MOST_CHARS = 65_000;
+
 /** The question as it is now: still waiting, or closed by the first answer, or by its deadline. */
 export async function settle(desk, { comment, state }) {
   if (state.status !== "pending") return claim(desk, state);
@@ -53,11 +56,13 @@ async function claim(desk, state) {
 /** Writes a state into its comment. */
 export async function write(desk, comment, state) {
   const { github, repo } = desk;
-  const body = bodyOf(desk, state);
+  const body = bodyOf(desk, state, comment.body);
   await github.send("PATCH", `/repos/${repo}/issues/comments/${comment.id}`, { body: { body } });
 }
 
-/** The text of a comment. The context is only shown: the state does not repeat it. */
-export function bodyOf({ key }, state) {
-  return `${renderComment(state)}\n${writeState({ ...state, context: undefined }, key)}`;
+/** The text of a comment, in place of the one before. The context is only shown: the state does not repeat it. */
+export function bodyOf({ key }, state, before) {
+  const kept = writeState({ ...state, context: undefined }, key);
+  const contextChars = MOST_CHARS - renderComment(state).length - kept.length;
+  return `${renderComment(state, { before, contextChars })}\n${kept}`;
 }
