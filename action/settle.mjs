@@ -1,4 +1,5 @@
 // A question that was asked: waiting, or closed once, by an answer or its deadline.
+import { randomUUID } from "node:crypto";
 import { findAnswer } from "./answer.mjs";
 import { renderComment } from "./comment.mjs";
 import { findRecord, keepRecord } from "./record.mjs";
@@ -43,14 +44,19 @@ async function complete(desk, { comment, state }, { status, answer, values, note
   return desk.isSweep ? closed : claim(desk, closed);
 }
 
-/** A closed question is gone on with by one job, in all attempts of its workflow run: the first that finds it closed. */
+/**
+ * One step goes on with a closed question: the first that finds it closed, and in each later attempt of its workflow run
+ * the first of the same job. The legs of a matrix share the name of their job, so every step has a name of its own.
+ */
 async function claim(desk, state) {
   if (state.isTaken) return { ...state, isTakenElsewhere: true };
-  const { GITHUB_RUN_ID: run, GITHUB_JOB: job } = desk.env;
+  const { GITHUB_RUN_ID: run, GITHUB_JOB: job, GITHUB_RUN_ATTEMPT: attempt = "1" } = desk.env;
   if (!run) throw new Error("GITHUB_RUN_ID is not set; this action belongs into a workflow");
-  const by = [run, job].filter(Boolean).join("/");
-  const taken = (await findRecord(desk, state.id, "taken")) ?? (await keepRecord(desk, state.id, "taken", { by }));
-  return taken.by === by ? state : { ...state, isTakenElsewhere: true };
+  const own = { by: [run, job].filter(Boolean).join("/"), attempt: Number(attempt), step: randomUUID() };
+  const first = (await findRecord(desk, state.id, "taken")) ?? (await keepRecord(desk, state.id, "taken", own));
+  const isAgain = first.by === own.by && first.attempt < own.attempt;
+  const taken = isAgain ? await keepRecord(desk, state.id, `taken-${own.attempt}`, own) : first;
+  return taken.step === own.step ? state : { ...state, isTakenElsewhere: true };
 }
 
 /** Writes a state into its comment. */
