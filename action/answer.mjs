@@ -16,6 +16,7 @@ const SEVERAL = "Several boxes are ticked; tick one, or reply with its letter.";
 const NO_EDITOR = "GitHub does not say who ticked a box there. Please reply with its letter.";
 const NO_AUTHOR = "GitHub does not say who edited your comment. Please write a new one.";
 const NO_ACCESS = "Thank you. Only people with write access to this repository can answer.";
+const LATE = "This question was closed: nobody answered in time";
 const TOO_LONG = "Your answer is too long for the comment. Please write it in fewer words.";
 
 /** The first answer of somebody who may write; others are told so once. */
@@ -39,6 +40,7 @@ export async function findAnswer(desk, { comment, state }) {
     const author = await findAuthor(desk, { state, reply });
     if (author === "changed") return undefined; // the next look brings the comment as it is by now
     const { isNamed, ...said } = answer;
+    if (isLate(state, author.at) && said.values.length === 0) continue; // people also talk
     const refusal = await findRefusal(desk, { state, reply, author, said, isNamed });
     if (!refusal) return { ...said, by: `@${author.login}`, at: author.at, reply: id };
     if (!refused.has(refusal.name)) refused.set(refusal.name, `@${author.login ?? user.login} ${refusal.why}`);
@@ -59,6 +61,7 @@ async function findRefusal(desk, { state, reply, author, said, isNamed }) {
   const name = (what) => `note=${state.id}/${what}`;
   if (author.login === undefined) return { name: name("author"), why: NO_AUTHOR };
   if (!(await mayWrite(desk, author.login))) return { name: name("people"), why: NO_ACCESS };
+  if (isLate(state, author.at)) return { name: name("late"), why: LATE };
   if (isTooLong(said)) return { name: name(reply.id), why: TOO_LONG };
   const open = isNamed ? [] : await findOpen(desk, { issue: state.issue, reply });
   const ids = [...new Set([state.id, ...open])].toSorted((one, other) => one.localeCompare(other));
@@ -81,10 +84,15 @@ async function findOpen(desk, { issue, reply }) {
   return [...known.values()].filter((state) => isOpenAt(state, reply)).map(({ id }) => id);
 }
 
-function isOpenAt({ status, reply, at, dueAt, onTimeout }, { id, created_at: saidAt }) {
-  if (status === "pending")
-    return dueAt === undefined || onTimeout === "wait" || Date.parse(dueAt) > Date.parse(saidAt);
+function isOpenAt(state, { id, created_at: saidAt }) {
+  const { status, reply, at } = state;
+  if (status === "pending") return !isLate(state, saidAt);
   return reply === undefined ? Date.parse(at) >= Date.parse(saidAt) : reply >= id;
+}
+
+/** After the deadline there is no answer, whether or not a job has run since; GitHub's times have whole seconds. */
+function isLate({ dueAt, onTimeout }, saidAt) {
+  return dueAt !== undefined && onTimeout !== "wait" && Date.parse(saidAt) > Date.parse(dueAt);
 }
 
 function isTooLong({ answer, note = "" }) {
@@ -115,6 +123,7 @@ async function findTick(desk, { comment, state, refused }) {
   const { login, at } = edit;
   if (login === undefined) return refuse("editor", NO_EDITOR);
   if (!(await mayWrite(desk, login))) return refuse("people", `@${login} ${NO_ACCESS}`);
+  if (isLate(state, at)) return refuse("late", `@${login} ${LATE}`);
   const [{ value }] = ticks;
   return { answer: value, values: [value], by: `@${login}`, at };
 }
@@ -130,11 +139,11 @@ export async function tellLate(desk, { comment, state }) {
   if (open.some((id) => id !== state.id)) return; // it is about that one
   const outcome =
     state.status === "answered"
-      ? `already answered by ${escaped(state.by)}: ${cut(state.answer, SAID_CHARS)}`
-      : "closed: nobody answered in time";
+      ? `This question was already answered by ${escaped(state.by)}: ${cut(state.answer, SAID_CHARS)}`
+      : LATE;
   await refuse(desk, {
     name: `note=${state.id}/late`,
-    text: `@${said.user.login} This question was ${outcome}`,
+    text: `@${said.user.login} ${outcome}`,
     comment,
     state,
   });

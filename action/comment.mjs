@@ -1,4 +1,5 @@
 // The comment of a question; nothing that the workflow or a person wrote becomes markup.
+import { foreignMarkdown } from "./markdown.mjs";
 import { escaped } from "./runner.mjs";
 
 const THEN = {
@@ -12,9 +13,15 @@ const THEN = {
 /** What a comment shows of a long text; all of it together stays below the 65,536 characters that GitHub takes. */
 const CONTEXT_CHARS = 20_000;
 const ANSWER_CHARS = 8_000;
+const CONTEXT = "### Context\n";
+/** The lines that follow the context, of an open question and of a closed one. */
+const CONTEXT_ENDS = ["### How to Respond", "</details>"];
 
-export function renderComment(state) {
-  return state.status === "pending" ? renderOpen(state) : renderClosed(state);
+/** The comment of a question; a closed one shows the context of the comment before, if there is room for so many. */
+export function renderComment(state, { before = "", contextChars = 0 } = {}) {
+  if (state.status === "pending") return renderOpen(state);
+  const context = findContext(before);
+  return renderClosed(state, context.length > contextChars ? "" : context);
 }
 
 function renderOpen(state) {
@@ -31,21 +38,32 @@ function renderOpen(state) {
     ...(options.length === 0
       ? []
       : [`### Options\n${options.map((option) => `- [ ] ${optionOf(option)}`).join("\n")}\n`]),
-    ...(context ? [`### Context\n${cut(context, CONTEXT_CHARS)}\n`] : []),
+    ...(context ? [`${CONTEXT}${cutMarkdown(context)}\n`] : []),
     `### How to Respond\n${how}\n`,
     `### Timeout\n${dueAt ? `If nobody answers by **${sayTime(dueAt)}**, the workflow will **${thenOf(state)}**.` : "There is no deadline."}\n`,
     footer(state),
   ].join("\n");
 }
 
-function renderClosed(state) {
+function renderClosed(state, context) {
   const { text, options } = state;
   const listed = options.map((option) => `- ${optionOf(option)}`).join("\n");
   return [
     `## ${outcomeOf(state)}\n`,
-    `<details><summary>The question</summary>\n\n### Question\n**${escaped(text)}**\n\n${listed}\n\n</details>\n`,
+    `<details><summary>The question</summary>\n\n### Question\n**${escaped(text)}**\n`,
+    ...(options.length === 0 ? [] : [`### Options\n${listed}\n`]),
+    ...(context === "" ? [] : [`${CONTEXT}${context}\n`]),
+    "</details>\n",
     footer(state),
   ].join("\n");
+}
+
+/** The context that a comment shows, as it is there. */
+function findContext(body) {
+  const text = body.replaceAll("\r\n", "\n"); // the page of GitHub writes them so
+  const start = text.indexOf(`\n${CONTEXT}`);
+  const end = Math.max(...CONTEXT_ENDS.map((line) => text.lastIndexOf(`\n\n${line}\n`)));
+  return start < 0 || end < start ? "" : text.slice(start + 1 + CONTEXT.length, end);
 }
 
 function outcomeOf({ status, by, answer, note, policy }) {
@@ -55,12 +73,14 @@ function outcomeOf({ status, by, answer, note, policy }) {
   return `⌛ Nobody answered in time: ${escaped(policy)}`;
 }
 
-function optionOf({ key, label, isRecommended }) {
-  return `**${key}) ${escaped(label)}**${isRecommended ? " (recommended)" : ""}`;
+function optionOf({ key, label, description, isRecommended }) {
+  const more = description ? ` - ${escaped(description)}` : "";
+  return `**${key}) ${escaped(label)}**${isRecommended ? " (recommended)" : ""}${more}`;
 }
 
-function thenOf({ onTimeout, default: answer }) {
-  return onTimeout === "default" ? `use “${escaped(answer ?? "")}”` : (THEN[onTimeout] ?? "fail");
+function thenOf({ onTimeout, default: answer, effects }) {
+  if (onTimeout === "default") return `use “${escaped(answer)}”`;
+  return onTimeout === "escalate" ? `assign this issue to ${escaped(effects.assign)} and fail` : THEN[onTimeout];
 }
 
 function footer({ id, key }) {
@@ -69,10 +89,20 @@ function footer({ id, key }) {
 
 /** A text so short that it fits once it is escaped. */
 export function cut(text, limit) {
-  if (escaped(text).length <= limit) return escaped(text);
+  const kept = keepStart(text, { limit, render: escaped });
+  return kept === text ? escaped(text) : `${escaped(kept)}…`;
+}
+
+function cutMarkdown(text) {
+  const kept = keepStart(text, { limit: CONTEXT_CHARS, render: foreignMarkdown });
+  return kept === text ? foreignMarkdown(text) : `${foreignMarkdown(kept)}\n…`;
+}
+
+function keepStart(text, { limit, render }) {
+  if (render(text).length <= limit) return text;
   let kept = text.slice(0, limit);
-  while (escaped(kept).length > limit) kept = kept.slice(0, Math.floor(kept.length * 0.9));
-  return `${escaped(kept.replace(/[\ud800-\udbff]$/, ""))}…`;
+  while (render(kept).length > limit) kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  return kept.replace(/[\ud800-\udbff]$/, "");
 }
 
 function sayTime(at) {

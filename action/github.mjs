@@ -1,9 +1,13 @@
 // GitHub's REST API with the token of the job. No packages.
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout } from "node:timers/promises";
 
 const MOST_TRIES = 4;
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const LIMIT_PAUSE_MS = 60_000;
+/** A limit that lasts longer ends the step: a job that waits costs time that is paid for. */
+const LONGEST_PAUSE_MS = 5 * 60_000;
+/** GitHub asks programs to leave a second between two changes. */
+const WRITE_MS = 1_000;
 const LIMIT_MS = 20_000;
 /** The hourly limit of a job's token is 1,000 requests for a repository. */
 const MOST_PAGES = 500;
@@ -13,29 +17,43 @@ export class GitHub {
   #graphqlUrl;
   #token;
 
-  constructor({
-    GITHUB_API_URL: url = "https://api.github.com",
-    GITHUB_GRAPHQL_URL: graphqlUrl,
-    GITHUB_TOKEN: token = "",
-  }) {
+  #pause;
+  #writeMs;
+  #nextWriteAtMs = 0;
+
+  constructor(env, { pause = setTimeout } = {}) {
+    const { GITHUB_API_URL: url = "https://api.github.com", GITHUB_GRAPHQL_URL: graphqlUrl } = env;
+    const { GITHUB_TOKEN: token = "", ASKD_GITHUB_WRITE_MS: writeMs = WRITE_MS } = env;
     if (token === "") throw new Error("Set GITHUB_TOKEN: ${{ github.token }} in env: of this step");
     this.#url = url.replace(/\/+$/, "");
     this.#graphqlUrl = graphqlUrl || `${this.#url}/graphql`;
     this.#token = token;
+    this.#pause = pause;
+    this.#writeMs = Number(writeMs);
   }
 
   /** The reply to a request; a status that was not expected is an error. */
   async send(method, path, { body, expected = [200] } = {}) {
+    const isWrite = method !== "GET" && path !== "/graphql";
     for (let tries = 1; ; tries += 1) {
+      if (isWrite) await this.#waitForTurn();
       const { status, said, waitMs, next } = await this.#try(method, path, body);
+      if (isWrite) this.#nextWriteAtMs = Date.now() + this.#writeMs;
       if (expected.includes(status) && waitMs === undefined) return { status, body: said, next };
       const isPassing = status === 0 || status >= 500 || waitMs !== undefined;
-      if (!isPassing || tries === MOST_TRIES)
-        throw Object.assign(new Error(`GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}`), {
-          status,
-        });
-      await pause(Math.min(waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS));
+      const isLong = waitMs > LONGEST_PAUSE_MS;
+      if (!isPassing || isLong || tries === MOST_TRIES) {
+        const later = isLong ? `; try again in ${Math.ceil(waitMs / 60_000)} minutes` : "";
+        const message = `GitHub says ${status} to ${method} ${path}: ${said?.message ?? ""}${later}`;
+        throw Object.assign(new Error(message), { status });
+      }
+      await this.#pause(waitMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1));
     }
+  }
+
+  async #waitForTurn() {
+    const waitMs = this.#nextWriteAtMs - Date.now();
+    if (waitMs > 0) await this.#pause(waitMs);
   }
 
   /** The items of a list, page by page. */
@@ -73,17 +91,21 @@ export class GitHub {
       const said = await response.json().catch(() => undefined);
       const link = /<([^<>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
       const next = link?.startsWith(`${this.#url}/`) ? link.slice(this.#url.length) : undefined;
-      return { status: response.status, said, waitMs: waitOf(response), next };
+      return { status: response.status, said, waitMs: waitOf(response, said), next };
     } catch {
       return { status: 0 };
     }
   }
 }
 
-/** How long GitHub wants to be left alone: its own time, or a minute after a limit. */
-function waitOf({ status, headers }) {
+/** How long to wait by what GitHub says: its own time first, then the end of the hour's limit, then a minute. */
+function waitOf({ status, headers }, said) {
   if (status !== 403 && status !== 429) return undefined;
-  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  const [seconds, resetAt] = ["retry-after", "x-ratelimit-reset"].map((name) =>
+    Number(headers.get(name) ?? Number.NaN),
+  );
   if (Number.isFinite(seconds)) return seconds * 1000;
-  return headers.get("x-ratelimit-remaining") === "0" || status === 429 ? LONGEST_PAUSE_MS : undefined;
+  if (headers.get("x-ratelimit-remaining") === "0")
+    return Number.isFinite(resetAt) ? Math.max(1000, resetAt * 1000 - Date.now()) : LIMIT_PAUSE_MS;
+  return status === 429 || /rate limit|abuse/i.test(said?.message ?? "") ? LIMIT_PAUSE_MS : undefined;
 }

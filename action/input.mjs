@@ -39,11 +39,18 @@ function keyOf(env, more) {
 
 /** Splits a line as `askd ask -o` does: addresses, times and titles like "feat: add x" stay whole. */
 function readOptions(text) {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
-  return lines.filter(Boolean).map((line) => {
-    const [, value, label] = /^([A-Za-z][\w-]*):(?![\s/])(.+)$/.exec(line) ?? [];
-    return value === undefined ? line : { value, label };
-  });
+  const options = [];
+  for (const line of text.split(/\r?\n/).filter((each) => each.trim() !== "")) {
+    const last = options.at(-1);
+    if (last && /^\s/.test(line)) last.description = [last.description, line.trim()].filter(Boolean).join(" ");
+    else options.push(readOption(line.trim()));
+  }
+  return options;
+}
+
+function readOption(line) {
+  const [, value = line, label = line] = /^([A-Za-z][\w-]*):(?![\s/])(.+)$/.exec(line) ?? [];
+  return { value, label };
 }
 
 function readWait(text) {

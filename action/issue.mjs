@@ -1,21 +1,18 @@
 // A question as a comment of an issue, with nothing to host: the comment holds its state, and the next workflow that runs
 // this step reads the answer.
-import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { tellLate } from "./answer.mjs";
 import { GitHub } from "./github.mjs";
-import { readInputs } from "./input.mjs";
 import { findAccount, findComment, postOnce } from "./own.mjs";
+import { lookedForState, wantedState } from "./question.mjs";
 import { deleteRecord, keepRecord } from "./record.mjs";
 import { bodyOf, settle } from "./settle.mjs";
 import { readKey } from "./state.mjs";
 import { sweep } from "./sweep.mjs";
 import { keepWork, restoreWork } from "./work.mjs";
 
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const USUAL_MS = UNIT_MS.d;
 /** GitHub takes 65,536 characters: the rest is for the context, the list of changed files and an answer. */
-const MOST_CHARS = 24_000;
+const MOST_QUESTION_CHARS = 24_000;
 
 /** Asks, or finds what became of the question. Returns it in the words of the server's own API; a look may find none. */
 export async function askInIssue(env, nowMs = Date.now()) {
@@ -56,61 +53,9 @@ function requireOwn({ pull_request: pull, repository }, { GITHUB_REPOSITORY: rep
   }
 }
 
-/** The question that a step without one looks for: a program may have asked it, in its own words. */
-function lookedForState({ INPUT_KEY: name = "", GITHUB_REPOSITORY: repo }, issue) {
-  if (name.trim() === "") throw new Error("Set the input question to ask, or key to look for a question of this issue");
-  return { key: keyOf(issue, name.trim()), repo, issue };
-}
-
-function wantedState(env, issue, nowMs) {
-  const { body } = readInputs({ GITHUB_RUN_ID: "issue", ...env });
-  const [item] = body.items;
-  const options = item.options.map((option, index) => {
-    const { value, label } = typeof option === "string" ? { value: option, label: option } : option;
-    const isRecommended = /\(recommended\)\s*$/i.test(label);
-    const plain = (text) => text.replace(/\s*\(recommended\)\s*$/i, "");
-    return { key: String.fromCharCode(65 + index), value: plain(value), label: plain(label), isRecommended };
-  });
-  if (options.length > 26) throw new Error("There are more than 26 options");
-  const timeoutMs = readTimeout(body.timeout);
-  const name = (env.INPUT_KEY ?? "").trim() || item.text;
-  return {
-    id: `q-${randomBytes(5).toString("hex")}`,
-    key: keyOf(issue, name),
-    repo: env.GITHUB_REPOSITORY,
-    issue,
-    text: item.text,
-    context: body.context,
-    options,
-    onTimeout: body.on_timeout ?? "fail",
-    default: body.default_answer,
-    effects: effectsOf(body.timeout_params),
-    askedAt: new Date(nowMs).toISOString(),
-    dueAt: timeoutMs === undefined ? undefined : new Date(nowMs + timeoutMs).toISOString(),
-    status: "pending",
-  };
-}
-
-function keyOf(issue, name) {
-  return createHash("sha256").update(`${issue}\n${name}`).digest("hex").slice(0, 32);
-}
-
-function effectsOf({ add_label: label, comment, assign_to: assign } = {}) {
-  return { label, comment, assign: assign?.replace(/^@/, "") };
-}
-
-function readTimeout(text) {
-  if (text === undefined) return USUAL_MS;
-  if (text === "never") return undefined;
-  const [, count, unit] = /^(\d+)\s*([smhd])$/.exec(text) ?? [];
-  if (count === undefined)
-    throw new Error(`The input timeout is no duration such as 30m, 24h or 7d: ${JSON.stringify(text)}`);
-  return Number(count) * UNIT_MS[unit];
-}
-
 /** Asks, or returns what is asked already: of several jobs at the same time the first one's question stays. */
 async function post(desk, wanted, after) {
-  if (bodyOf(desk, { ...wanted, context: undefined }).length > MOST_CHARS)
+  if (bodyOf(desk, { ...wanted, context: undefined }).length > MOST_QUESTION_CHARS)
     throw new Error("The question and its options are too long for a comment");
   const { id, issue, key, askedAt } = wanted;
   // First of all: a scheduled look finds what has this record, also the rest of a job that died while it asked.

@@ -1,9 +1,13 @@
 // A question that was asked: waiting, or closed once, by an answer or its deadline.
+import { randomUUID } from "node:crypto";
 import { findAnswer } from "./answer.mjs";
 import { renderComment } from "./comment.mjs";
 import { findRecord, keepRecord } from "./record.mjs";
 import { writeState } from "./state.mjs";
 import { leaveTraces } from "./timeout.mjs";
+
+/** GitHub takes 65,536 characters. */
+const MOST_CHARS = 65_000;
 
 /** The question as it is now: still waiting, or closed by the first answer, or by its deadline. */
 export async function settle(desk, { comment, state }) {
@@ -40,24 +44,31 @@ async function complete(desk, { comment, state }, { status, answer, values, note
   return desk.isSweep ? closed : claim(desk, closed);
 }
 
-/** A closed question is gone on with by one job, in all attempts of its workflow run: the first that finds it closed. */
+/**
+ * One step goes on with a closed question: the first that finds it closed, and in each later attempt of its workflow run
+ * the first of the same job. The legs of a matrix share the name of their job, so every step has a name of its own.
+ */
 async function claim(desk, state) {
   if (state.isTaken) return { ...state, isTakenElsewhere: true };
-  const { GITHUB_RUN_ID: run, GITHUB_JOB: job } = desk.env;
+  const { GITHUB_RUN_ID: run, GITHUB_JOB: job, GITHUB_RUN_ATTEMPT: attempt = "1" } = desk.env;
   if (!run) throw new Error("GITHUB_RUN_ID is not set; this action belongs into a workflow");
-  const by = [run, job].filter(Boolean).join("/");
-  const taken = (await findRecord(desk, state.id, "taken")) ?? (await keepRecord(desk, state.id, "taken", { by }));
-  return taken.by === by ? state : { ...state, isTakenElsewhere: true };
+  const own = { by: [run, job].filter(Boolean).join("/"), attempt: Number(attempt), step: randomUUID() };
+  const first = (await findRecord(desk, state.id, "taken")) ?? (await keepRecord(desk, state.id, "taken", own));
+  const isAgain = first.by === own.by && first.attempt < own.attempt;
+  const taken = isAgain ? await keepRecord(desk, state.id, `taken-${own.attempt}`, own) : first;
+  return taken.step === own.step ? state : { ...state, isTakenElsewhere: true };
 }
 
 /** Writes a state into its comment. */
 export async function write(desk, comment, state) {
   const { github, repo } = desk;
-  const body = bodyOf(desk, state);
+  const body = bodyOf(desk, state, comment.body);
   await github.send("PATCH", `/repos/${repo}/issues/comments/${comment.id}`, { body: { body } });
 }
 
-/** The text of a comment. The context is only shown: the state does not repeat it. */
-export function bodyOf({ key }, state) {
-  return `${renderComment(state)}\n${writeState({ ...state, context: undefined }, key)}`;
+/** The text of a comment, in place of the one before. The context is only shown: the state does not repeat it. */
+export function bodyOf({ key }, state, before) {
+  const kept = writeState({ ...state, context: undefined }, key);
+  const contextChars = MOST_CHARS - renderComment(state).length - kept.length;
+  return `${renderComment(state, { before, contextChars })}\n${kept}`;
 }

@@ -94,7 +94,7 @@ async function play(text: string, { name, event }: Happened) {
     for (const [index, step] of steps.entries()) {
       if (!isMet(step.if, context)) continue;
       const fill = (value: unknown) =>
-        String(value).replace(/\$\{\{ ([\w.]+) \}\}/g, (_, path: string) => String(find(context, path) ?? ""));
+        String(value).replace(/\$\{\{ ([\w.]+) \}\}/g, (_, path: string) => textAt(context, path));
       const filled = (values: object = {}) =>
         Object.fromEntries(Object.entries(values).map(([each, value]) => [each, fill(value)]));
       const env = { ...own, GITHUB_JOB: job, GITHUB_ACTION: `step${index}`, ...filled(step.env) };
@@ -124,7 +124,9 @@ function run(script: string, env: Record<string, string>, cwd: string) {
   writeFileSync(file, "");
   execFileSync("bash", ["-ec", script], { cwd, env: { ...env, GITHUB_OUTPUT: file }, stdio: "pipe" });
   const lines = readFileSync(file, "utf8").split("\n");
-  return Object.fromEntries(lines.flatMap((line) => [line.split(/=(.*)/s).slice(0, 2)]));
+  return Object.fromEntries(
+    lines.map((line): [string, string] => [line.replace(/=.*/, ""), line.replace(/^[^=]*=/, "")]),
+  );
 }
 
 /** A condition as GitHub reads it, in the forms that the page uses. */
@@ -137,6 +139,11 @@ function isMet(condition: string | undefined, context: object): boolean {
     if (!/^[\w.]+$/.test(path)) throw new Error(`this test cannot read the condition ${part}`);
     return wanted === undefined ? Boolean(find(context, path)) : find(context, path) === wanted;
   });
+}
+
+function textAt(context: object, path: string): string {
+  const found = find(context, path);
+  return typeof found === "string" ? found : "";
 }
 
 function find(context: unknown, path: string): unknown {

@@ -21,14 +21,14 @@ test("asks in a comment and ends; a workflow on the comment of somebody who may 
   await service.say("what about C?", "mika");
   expect((await step()).outputs).toMatchObject({ state: "pending" });
   await service.say("B\nit is cleaner", "mika");
-  const run = { env: { GITHUB_RUN_ID: "77" } };
-  const last = await step(QUESTION, run);
+  const attempt = (number: string) => ({ env: { GITHUB_RUN_ID: "77", GITHUB_RUN_ATTEMPT: number } });
+  const last = await step(QUESTION, attempt("1"));
   expect(last).toMatchObject({
     exit: 0,
     outputs: { state: "answered", answer: "early", choice: "early", "answered-by": "@mika" },
   });
   expect(comment?.body).toContain("## ✅ Answered by @\u2060mika: early (it is cleaner)");
-  expect((await step(QUESTION, run)).outputs).toMatchObject({ state: "answered", answer: "early" });
+  expect((await step(QUESTION, attempt("2"))).outputs).toMatchObject({ state: "answered", answer: "early" });
   await service.say("thanks!", "mika");
   expect((await step()).outputs).toMatchObject({ state: "taken", answer: "early" });
   expect(service.comments.filter(({ body }) => body.includes("Question ID"))).toHaveLength(1);
@@ -42,6 +42,21 @@ test("of two jobs at the same time one goes on with the answer, and one only hea
   expect(states).toEqual(["answered", "taken"]);
   const names = [...service.refs.keys()].map((ref) => ref.replace(/^refs\/askd\/q-[0-9a-f]+\//, ""));
   expect(names).toEqual(["asked", "closed", "taken"]);
+});
+
+test("of the jobs of one workflow run one goes on with the answer, and its next attempt again", async () => {
+  await step();
+  await service.say("A", "mika");
+  // The legs of a matrix, or a workflow that is called twice, are the same job of the same run.
+  const leg = (attempt: string) =>
+    step(QUESTION, { env: { GITHUB_RUN_ID: "77", GITHUB_JOB: "fix", GITHUB_RUN_ATTEMPT: attempt } });
+  for (const attempt of ["1", "2", "3"]) {
+    const both = await Promise.all([leg(attempt), leg(attempt)]);
+    expect(both.map(({ outputs }) => outputs["state"] ?? "").sort()).toEqual(["answered", "taken"]);
+  }
+  expect((await leg("1")).outputs).toMatchObject({ state: "taken" });
+  const other = { GITHUB_RUN_ID: "77", GITHUB_JOB: "other", GITHUB_RUN_ATTEMPT: "4" };
+  expect((await step(QUESTION, { env: other })).outputs).toMatchObject({ state: "taken", answer: "check" });
 });
 
 test("the first of two comments wins, also if it is edited or deleted afterwards", async () => {

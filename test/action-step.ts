@@ -88,6 +88,7 @@ export async function runStep(
       INPUT_CHANNEL: "issue",
       GITHUB_API_URL: service.base,
       GITHUB_TOKEN,
+      ASKD_GITHUB_WRITE_MS: "0",
       ASKD_KEY: KEY,
       GITHUB_SHA: SHA,
       GITHUB_OUTPUT: output,
