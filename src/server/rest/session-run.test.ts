@@ -21,7 +21,7 @@ async function ask(question: string, more: object = {}) {
     token: ci,
     body: { question, options: ["Redis", "Memcached"], run: RUN, ...more },
   });
-  expect(status, JSON.stringify(body)).toBe(201);
+  expect({ status, body }).toMatchObject({ status: 201 });
   return at.scene.engine.read(QuestionId.parse(body.id));
 }
 
