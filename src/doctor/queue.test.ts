@@ -256,6 +256,17 @@ describe("a run that waits", () => {
     expect(await ward.troubles()).toEqual([expect.stringContaining("session_lost: the session of #1 add-caching")]);
   });
 
+  test("whose launch record is gone is found, with the way to continue its session", async () => {
+    const ward = new Ward();
+    await waiting(ward, { agent: "claude", session: "5b1d1a3c-0000-4000-8000-000000000000" });
+    expect(await ward.troubles()).toEqual([
+      "launch_lost: #1 add-caching cannot continue: its launch record is no longer on this machine",
+    ]);
+    expect(await ward.look()).toContainEqual(
+      expect.objectContaining({ code: "launch_lost", fix: expect.stringContaining("askd takeover 1") }),
+    );
+  });
+
   test("for a program that is there is no problem", async () => {
     const ward = new Ward();
     await waiting(ward, { agent: "command", program: "/bin/sh" });

@@ -1,9 +1,9 @@
 import { findAgent } from "../agents/registry.ts";
-import { findLaunch, getProgram } from "../agents/runner/launch.ts";
+import { getProgram } from "../agents/runner/launch.ts";
 import { hasSessionRecord } from "../agents/runner/handover-evidence.ts";
-import { BrokenRunFile, runDirOf } from "../agents/runner/run-files.ts";
+import { BrokenRunFile, findKeptLaunch, runDirOf } from "../agents/runner/run-files.ts";
 import { machineName } from "../core/run/machine.ts";
-import { type Run, type RunStatus, isLoggedOut } from "../core/run/run.ts";
+import { type Run, type RunStatus, findAgentSession, isLoggedOut } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 import { errorText } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
@@ -64,7 +64,7 @@ async function checkRun(run: Run, at: WaitingRunContext): Promise<Finding[]> {
   }
   const runDir = runDirOf(at.stateDir, run.id);
   try {
-    const launch = await findLaunch(run, runDir, agent, at.env);
+    const launch = await findKeptLaunch(runDir);
     if (!launch) return [lostLaunch(run)];
     await getProgram(launch.program, launch.env, launch.dir);
     if (run.session === undefined || agent.program === "" || run.status === "queued") return [];
@@ -84,7 +84,10 @@ function lostLaunch(run: Run): Finding {
     area: "queue",
     level: "problem",
     text: `#${run.number} ${run.name} cannot continue: its launch record is no longer on this machine`,
-    fix: `askd runs cancel ${run.number}`,
+    fix:
+      findAgentSession(run) === undefined
+        ? `askd runs cancel ${run.number}`
+        : `restore the launch records that stand beside the backup, or continue its session yourself: askd takeover ${run.number}`,
   };
 }
 

@@ -1,83 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { ADA, AGENT, IDS } from "../../test/builders.ts";
-import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
-import { SYSTEM } from "../core/people/actor.ts";
-import { endOwnedRun, claimRun } from "../core/run/run-ownership.ts";
+import { ADA, AGENT } from "../../test/builders.ts";
+import { Carried } from "../../test/carried.ts";
+import { Scene, pendingOf, said } from "../../test/scene.ts";
 import { AnswerInput } from "../core/answer/answer-input.ts";
-import type { QuestionId, RunId } from "../core/id.ts";
-import { handoverMessage } from "../core/run/agent-message.ts";
-import { returnToOwed } from "../core/run/handover.ts";
+import type { QuestionId } from "../core/id.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { answerText } from "../core/answer/match.ts";
 import { viewCheck } from "../core/api/view.ts";
-import { Decider } from "./decide.ts";
-import { allQuestions } from "./row-cache.ts";
 
-const ME = IDS.worker();
-const DONE: RunResult = { status: "completed" };
 const KILLED: RunResult = { status: "failed", reason: "agent_killed" };
-
-/** A run whose agent this worker starts and sees end, without any process. */
-class Carried extends Scene {
-  readonly #decider = new Decider({ store: this.store, rules: this.rules, ids: IDS, now: () => this.now });
-  #id: RunId | undefined;
-
-  get id(): RunId {
-    if (!this.#id) throw new Error("the run is not made yet");
-    return this.#id;
-  }
-
-  async start(): Promise<this> {
-    this.#id ??= (
-      await this.engine.createRun({ agent: "claude", host: "here", session: "s", giveBack: "worker" }, AGENT)
-    ).id;
-    const asked = await allQuestions(this.store, this.id);
-    await this.#decider.changeRun(this.id, SYSTEM, (read, at) => claimRun(read, { worker: ME, asked }, at));
-    return this;
-  }
-
-  async end(result: RunResult = DONE) {
-    const { epoch } = await this.run();
-    return this.#decider.changeRun(this.id, SYSTEM, (read, at) => endOwnedRun(read, { worker: ME, epoch }, result, at));
-  }
-
-  async run() {
-    const run = await this.engine.findRun(this.id);
-    if (!run) throw new Error("the run is gone");
-    return run;
-  }
-
-  async asks(text: string, raw: Record<string, unknown> = {}): Promise<QuestionId> {
-    const { epoch } = await this.run();
-    const input = this.input({ question: text, ...raw }, MCP);
-    return (await this.engine.ask(input, AGENT, { runId: this.id, epoch })).question.id;
-  }
-
-  /** The hand-over of each of these questions. */
-  async states(...ids: QuestionId[]): Promise<string[]> {
-    const reads = await this.engine.readMany(ids);
-    return reads.map(({ question }) => (question.status === "pending" ? "pending" : question.handover.state));
-  }
-
-  /** The hand-over of each correction of a question. */
-  async correctionStates(id: QuestionId): Promise<string[]> {
-    const { question } = await this.engine.read(id);
-    return question.amendments.map(({ handover }) => handover.state);
-  }
-
-  /** This start does not tell this outcome after all. */
-  async returnToOwed(id: QuestionId): Promise<void> {
-    const { epoch } = await this.run();
-    await this.#decider.changeQuestion(id, SYSTEM, (read, at) => returnToOwed(read.run, [read.question], epoch, at));
-  }
-
-  /** The message that the agent gets if it starts now. */
-  async told(): Promise<string> {
-    const { owes } = await this.run();
-    return handoverMessage({ delimiter: "%", reads: await this.engine.readMany(owes) });
-  }
-}
 
 describe("an answer that comes while the agent still lives", () => {
   test.each([1, 2, 3])("is brought by the next start, also to question %i of a run", async (count) => {

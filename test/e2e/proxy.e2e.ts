@@ -6,6 +6,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN } from "../built.ts";
+import { hookInput } from "../hooks.ts";
 import { TestProxy } from "../proxy.ts";
 import { until } from "../run-dir.ts";
 
@@ -46,11 +47,17 @@ afterEach(async () => {
 });
 
 function type(own: Record<string, string>, ...argv: string[]): Typed {
+  return typeInto("", own, ...argv);
+}
+
+/** The same with something on stdin. */
+function typeInto(input: string, own: Record<string, string>, ...argv: string[]): Typed {
   const child = spawn(process.execPath, [BIN, ...argv], {
     cwd: home,
     env: { PATH: process.env["PATH"], HOME: home, ...own },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   children.push(child);
   const said = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (said.stdout += text));
@@ -134,6 +141,22 @@ test("MCP over stdio outlives a restart of the server behind a proxy, while it h
   await until("the question is asked", async () => (await type(own, "answer", "-", "stop").ended).exit === 0);
   expect((await next).structuredContent).toMatchObject({ status: "answered" });
   await client.close();
+});
+
+test("ask --wait and a hook that begin while the server restarts behind a proxy ask once it is back", async () => {
+  await kill();
+  const asker = type(env, "ask", "Which?", "--wait", "5m");
+  const input = JSON.stringify(hookInput("claude-2.1.325-question", { cwd: home }));
+  const headless = { CLAUDE_CODE_SESSION_ATTENDED: "0", CLAUDE_CODE_ENTRYPOINT: "sdk-cli" };
+  const hook = typeInto(input, { ...env, ...headless }, "hook", "claude", "--hold", "1m");
+  await proxy.turnsAway(3 * LONG);
+  await serve();
+  const id = await asked(asker);
+  expect(await type(env, "answer", id, "Redis").ended).toMatchObject({ exit: 0 });
+  expect(await asker.ended).toMatchObject({ exit: 0, stdout: "Redis\n" });
+  const own = { ASKD_HOME: join(home, "server"), ASKD_NO_SERVICE: "1" };
+  await until("the hook has asked", async () => (await type(own, "answer", "-", "1").ended).exit === 0);
+  expect(await hook.ended).toMatchObject({ exit: 0, stdout: expect.stringContaining("allow") });
 });
 
 test("while a proxy replies in its place, status and answer say what is so and end with 3", async () => {

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { isPending } from "../../src/core/question/question.ts";
 import { ADA } from "../builders.ts";
 import { said } from "../scene.ts";
-import { AGENTS, addCodexHook, addGeminiHook, startUnwired } from "./agent.ts";
+import { AGENTS, addClaudeHook, addCodexHook, addGeminiHook, startUnwired } from "./agent.ts";
 import { type HandDoor, HandSession } from "./hand-session.ts";
 import { PROGRAMS, type ProgramName } from "./install.ts";
 import { type Stage, onStage, untilTold } from "./stage.ts";
@@ -68,6 +68,24 @@ const CASES: Array<[string, string, Case]> = [
       ask: (question) => ({
         call: "request_user_input",
         input: { questions: [{ id: "q", header: "Q", question, options: OPTIONS }] },
+      }),
+      window: "15s",
+    },
+  ],
+  [
+    "claude",
+    "its hook, then a worker",
+    {
+      program: "claude",
+      start: (_, box, prompt) => {
+        const { argv, env } = startUnwired("claude", box, prompt);
+        addClaudeHook(box, "AskUserQuestion");
+        return { argv: [...argv, "--permission-prompt-tool", "stdio"], env };
+      },
+      isResumed: true,
+      ask: (question) => ({
+        call: "AskUserQuestion",
+        input: { questions: [{ question, header: "Q", multiSelect: false, options: OPTIONS }] },
       }),
       window: "15s",
     },

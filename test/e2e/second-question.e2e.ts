@@ -59,6 +59,9 @@ const byMarkerBeforeTool = (gate: string): object[] => [
   },
 ];
 
+/** A result that asks stands at the end: its agent has nothing left to do then. */
+const byResult = (): object[] => [{ say: JSON.stringify({ status: "needs_input", question: EVICTION }) }];
+
 const byOwnTool =
   (call: string) =>
   (gate: string): object[] => {
@@ -82,10 +85,12 @@ const CASES: Record<string, Case> = {
   "gemini, by its hook": { program: "gemini", ask: byTool, configure: addGeminiHook, frozen: "node", via: "hook" },
   "claude, by ask_human": { program: "claude", ask: byTool },
   "claude, by a marker": { program: "claude", ask: byMarker },
+  "claude, by its result": { program: "claude", ask: byResult },
   "claude, by `askd ask`": { program: "claude", ...byCommand("claude"), flags: ["--allowedTools", "Bash"] },
   "claude, by AskUserQuestion and its hook": { program: "claude", ask: byOwnTool("AskUserQuestion"), frozen: "claude" },
   "codex, by ask_human": { program: "codex", ask: byTool },
   "codex, by a marker": { program: "codex", ask: byMarker },
+  "codex, by its result": { program: "codex", ask: byResult },
   "codex, by `askd ask`": {
     program: "codex",
     ...byCommand("codex"),
@@ -131,8 +136,8 @@ test.concurrent.for(Object.entries(CASES))(
     }),
 );
 
-/** Markers are parked as they are asked. */
-const LIVE = Object.entries(CASES).filter(([name]) => !name.includes("marker"));
+/** Markers and results are parked as they are asked. */
+const LIVE = Object.entries(CASES).filter(([name]) => !/marker|result/.test(name));
 
 test.concurrent.for(LIVE)(
   "a question that is answered while its agent waits is told once, in the same start: %s",

@@ -7,7 +7,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Agent, Limits, Task } from "../agent.ts";
-import { type Launch, findKeptLaunch } from "./run-files.ts";
+import type { Launch } from "./run-files.ts";
 
 /** The smallest limits that agents take; with nothing left they end at their first step. */
 const LEAST_TURNS = 1;
@@ -17,12 +17,10 @@ const VERSION_MS = 20 * SECOND_MS;
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds the launch record of a run: as its caller stored it, or for a foreign session as observed. Undefined if this
- * machine has none.
+ * The launch record of a run that moves to this machine without one: its agent continues the session here with no
+ * options, in this environment. Undefined if the run has no session to continue.
  */
-export async function findLaunch(run: Run, runDir: string, agent: Agent, env: Env): Promise<Launch | undefined> {
-  const kept = await findKeptLaunch(runDir);
-  if (kept) return kept;
+export async function launchFromSession(run: Run, agent: Agent, env: Env): Promise<Launch | undefined> {
   if (run.session === undefined || run.dir === undefined || agent.program === "") return undefined;
   const program = await getProgram(agent.program, env, run.dir);
   const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));

@@ -118,6 +118,23 @@ test("a run whose launch record is gone fails and says so, and gets its answer o
   expect(readFileSync(join(at.dir, "told.1"), "utf8")).toMatch(/\nRedis\n/);
 });
 
+test("a run of Claude Code without its launch record is not started with other options, limits and variables", async () => {
+  const at = await aQueuedRun({});
+  await at.engine.doDue();
+  await until("the command has ended", at.isNow("completed"));
+  const run = await at.engine.createRun(
+    { agent: "claude", host: hostname(), giveBack: "worker", session: "5e55", dir: at.dir },
+    AGENT,
+  );
+  const ended = await until("it has failed", async () => {
+    await at.engine.doDue();
+    const now = await at.engine.findRun(run.id);
+    return now?.status === "failed" ? now : undefined;
+  });
+  expect(ended).toMatchObject({ reason: "launch_lost", epoch: 0 });
+  expect(ended.result?.summary).toContain(`continue its session yourself: askd takeover ${run.number}`);
+});
+
 const shortage = (): Error => Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
 const away = (): Error => new Refusal("store_unreachable", "No PostgreSQL can be reached at db:5432.");
 

@@ -14,11 +14,11 @@ import { JobLost } from "../../engine/decide.ts";
 import { retryOf, sayWhy } from "../../engine/jobs/job-retry.ts";
 import type { Handler, JobContext } from "../../engine/jobs/worker.ts";
 import { Follower } from "./follower.ts";
-import { findLaunch } from "./launch.ts";
 import { MirrorWatch } from "./mirror-watch.ts";
 import { blockEpochs, findAgentProcess } from "../process/process.ts";
 import { readOwnIdentity } from "../process/process-identity.ts";
-import { hasRunDir, listEpochs, makeRunDir, deleteLaunch, hasLaunch, runDirOf } from "./run-files.ts";
+import { launchFromSession } from "./launch.ts";
+import { deleteLaunch, findKeptLaunch, hasLaunch, hasRunDir, listEpochs, makeRunDir, runDirOf } from "./run-files.ts";
 import { type StarterDeps, type ClaimedRun, startAgent, claimForStart } from "./starter.ts";
 import { sayLeft, stopRun } from "../process/stop.ts";
 import { Heartbeat, isWorkerGone } from "./worker-row.ts";
@@ -183,7 +183,8 @@ export class Runner {
     const adopted = await work.decider.changeRun(run.id, SYSTEM, (read, at) => transferRun(read, from, worker, at));
     if (adopted.worker !== worker) return;
     onStep?.("adopted");
-    const launch = await findLaunch(adopted, runDir, agent, env);
+    // To read the output of an agent that lives takes no more than its session.
+    const launch = (await findKeptLaunch(runDir)) ?? (await launchFromSession(adopted, agent, env));
     if (launch) return this.#follow({ run: { ...adopted, epoch }, runDir, agent, launch }, work);
     // Without a launch record its output cannot be read, so it is only stopped.
     await stopRun({ runId: run.id, runDir, lastEpoch: epoch });

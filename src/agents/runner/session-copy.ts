@@ -3,7 +3,7 @@ import type { Run } from "../../core/run/run.ts";
 import { machineName } from "../../core/run/machine.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type AgentRegistry, findAgent } from "../registry.ts";
-import { findLaunch } from "./launch.ts";
+import { launchFromSession } from "./launch.ts";
 import { hasSessionRecord } from "./handover-evidence.ts";
 import { type Launch, findKeptLaunch, saveLaunch, makeRunDir, runDirOf } from "./run-files.ts";
 
@@ -36,7 +36,7 @@ export async function findSessionCopy(
     return { missing: dir === undefined ? "its directory is not known" : `its directory ${dir} is not here` };
   }
   try {
-    const launch = await findLaunch(run, runDir, agent, env);
+    const launch = kept ?? (await launchFromSession(run, agent, env));
     if (!launch) return { missing: "its launch record is not here" };
     if (run.session !== undefined && (await hasSessionRecord(agent, run, launch))) return { has: "session", launch };
     if (kept) return { has: "launch", launch };

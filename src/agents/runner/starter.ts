@@ -11,7 +11,7 @@ import type { Run } from "../../core/run/run.ts";
 import { allQuestions } from "../../engine/row-cache.ts";
 import { type JobContext, finishing } from "../../engine/jobs/worker.ts";
 import type { Agent, Start } from "../agent.ts";
-import { findLaunch, findVersion, taskOf } from "./launch.ts";
+import { findVersion, taskOf } from "./launch.ts";
 import { mirrorRunOrNote } from "./state-mirror.ts";
 import {
   findAskCall,
@@ -24,7 +24,7 @@ import {
 } from "./handover-evidence.ts";
 import { isAgentPresent } from "../process/process-identity.ts";
 import { blockEpochs, findAgentProcess, startProcess } from "../process/process.ts";
-import { type Launch, listEpochs, makeRunDir, startDirOf } from "./run-files.ts";
+import { type Launch, findKeptLaunch, listEpochs, makeRunDir, startDirOf } from "./run-files.ts";
 import { sayLeft, stopRun } from "../process/stop.ts";
 import { buildResume, restartPrompt } from "./resume-message.ts";
 import { UsageMeter, saveUsageBase } from "./usage-meter.ts";
@@ -74,7 +74,7 @@ export async function claimForStart(
     await decider.commit({ postponed: [{ job, dueAt: later(work.now, WAIT_MS), tries: job.tries }] });
     return undefined;
   }
-  const launch = await findLaunch(found, runDir, agent, deps.env);
+  const launch = await findKeptLaunch(runDir);
   if (!launch) {
     deps.note(found, "its launch record is no longer on this machine; it cannot be resumed");
     await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, failLostLaunch(read, at)));

@@ -29,7 +29,7 @@ import { settleOrClose } from "../question/settle.ts";
 import { requireEnoughVotes, vote } from "./vote.ts";
 
 const LONGEST_TRIED = 200;
-/** What the end of a run voided, also for an agent that no worker starts again. */
+/** Reasons of hand-overs that the end of a run voided, also for an agent that no worker starts again. */
 const LOST_WITH_RUN: ReadonlySet<string> = new Set([...RESUMABLE, RECORDED_LATE]);
 
 /** Applies a reply: closes the question, counts a vote, or starts the undo window. */

@@ -14,7 +14,7 @@ import { type Instant, MINUTE_MS, SECOND_MS, later } from "../instant.ts";
 import { type Job, jobKey, runJob } from "./job.ts";
 import { LIMITS, type RunSnapshot, type RunResult, USAGE_LIMIT, endRun } from "./run-lifecycle.ts";
 import { type Question, handoversOf, isHandedInEpoch, isPending, isApprovalSpent } from "../question/question.ts";
-import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
+import { NOT_LOGGED_IN, type Run, findAgentSession, hasEnded } from "./run.ts";
 
 /** How often the owner of a run is checked. */
 export const OWNERSHIP_MS = 5 * SECOND_MS;
@@ -140,7 +140,8 @@ export function requeueRun(
 export function failLostLaunch(read: RunSnapshot, at: DecisionContext): Changes {
   const { run } = read;
   if (!isStartable(run) || run.worker !== undefined) return {};
-  const summary = `The launch record of run #${run.number} is no longer on its machine`;
+  const wayOn = findAgentSession(run) && `; continue its session yourself: askd takeover ${run.number}`;
+  const summary = `The launch record of run #${run.number} is no longer on its machine${wayOn ?? ""}`;
   return failRun(read, { reason: "launch_lost", summary }, at);
 }
 

@@ -108,7 +108,7 @@ function isAbout(line: Line, unit: Unit): boolean {
 }
 
 function isQuoted({ what, words }: Unit, text: string): boolean {
-  return what === "correction" && words.every((word) => text.includes(word));
+  return (what === "correction" || what === "forced answer") && words.every((word) => text.includes(word));
 }
 
 function isOutcome({ what }: Unit): boolean {

@@ -190,29 +190,33 @@ function judgeUnit(unit: Unit, at: At): void {
 }
 
 /** Why an agent need not have been told: the run was ended first, or nobody asked for it to be told. */
-function findExcuse({ handover, question, what }: Unit, at: At): string | undefined {
+function findExcuse(unit: Unit, at: At): string | undefined {
+  const { handover, question } = unit;
   const { kept, starts } = at;
-  const { run, questions, events } = kept;
-  if (what === "correction" && handover.state === "owed" && isCutOff(at)) return "its asker does not come back";
-  if (handover.state === "owed" && isForcedTooLate(at)) return "its asker does not come back";
-  if (handover.state === "handing" && isCutPermission(question) && isCutOff(at)) return "its asker asked anew";
-  if (handover.state === "void") {
-    if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
-      return handover.reason;
-    // A run that a person took up again is told what was voided at its deadline.
-    const isOver = run.implicit ? questions.some(isGivenUp) : run.reason === "input_timeout";
-    if (handover.reason === "input_timeout" && isOver) return handover.reason;
-    if (run.status === "cancelled") return run.reason ?? run.status;
-    if (what === "correction" && handover.reason === "run_ended") return "it was not to be resumed";
-    if (run.reason === "resume_failed") return run.reason; // whether that is so is judged by itself
-    return undefined;
-  }
-  if (handover.state !== "given") return undefined;
-  if (handover.witness === "stored" && run.implicit) return "it can be read";
+  if (handover.state === "void") return findExcuseForVoid(unit, handover.reason, at);
+  if (handover.state !== "given") return findExcuseForOpen(unit, at);
+  if (handover.witness === "stored" && kept.run.implicit) return "it can be read";
   // The call that waited had it, and its agent was ended before it could write that down.
   const asking = starts.find(({ lines }) => lines.some(({ is, tag }) => is === "asking" && tag === tagOf(question)));
   const isCut = asking !== undefined && asking.exit === undefined && asking.lines.at(-1)?.is === "asking";
   return isCut ? "its agent was killed while it waited" : undefined;
+}
+
+function findExcuseForOpen({ handover, question, what }: Unit, at: At): string | undefined {
+  const isOwed = handover.state === "owed";
+  if (isOwed && (isForcedTooLate(at) || (what === "correction" && isCutOff(at)))) return "its asker does not come back";
+  return !isOwed && isCutPermission(question) && isCutOff(at) ? "its asker asked anew" : undefined;
+}
+
+function findExcuseForVoid({ what }: Unit, reason: string, { kept }: At): string | undefined {
+  const { run, questions, events } = kept;
+  if (reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled")) return reason;
+  // A run that a person took up again is told what was voided at its deadline.
+  const isOver = run.implicit ? questions.some(isGivenUp) : run.reason === "input_timeout";
+  if (reason === "input_timeout" && isOver) return reason;
+  if (run.status === "cancelled") return run.reason ?? run.status;
+  if (what === "correction" && reason === "run_ended") return "it was not to be resumed";
+  return run.reason === "resume_failed" ? run.reason : undefined; // whether that is so is judged by itself
 }
 
 /** Nobody answered in time, and that ended the work. */

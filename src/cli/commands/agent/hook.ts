@@ -90,7 +90,7 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
     // Without a worker in the background the hook brings the messages itself, as long as it waits.
     // The program gives up on its hook some time after the window, whether the server is back or not.
     const until = AbortSignal.any([signal, AbortSignal.timeout(windowMs + MARGIN_MS / 3)]);
-    const engine = await context.engine({ isDelivering: isServiceOff(context.env), waits: { until } });
+    const engine = await context.engine({ isDelivering: isServiceOff(context.env), waits: { until, isAtOnce: true } });
     if (event.is === "over") await endCall({ engine, client, context }, event);
     else {
       const { call } = event;

@@ -62,7 +62,7 @@ export async function ask(
   const signal = flags.wait === undefined ? undefined : context.interrupt();
   // Without a worker in the background the command that waits brings the messages itself.
   const isDelivering = signal !== undefined && isServiceOff(context.env);
-  const engine = await context.engine({ isDelivering, ...(signal && { waits: { until: signal } }) });
+  const engine = await context.engine({ isDelivering, ...(signal && { waits: { until: signal, isAtOnce: true } }) });
   const traceparent = context.env["TRACEPARENT"];
   const read = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
   const parsed = takesDecide(read) || isAcceptGiven(raw) ? read : { ...read, accepts: ["answer" as const] };
