@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { githubChannel } from "../../src/channels/github/github.ts";
+import type { GithubSettings } from "../../src/core/channel/channel-settings.ts";
 import { ConfigHome } from "../config-home.ts";
 import { Scene } from "../scene.ts";
 import { type } from "../typed.ts";
@@ -91,6 +92,46 @@ test("as an app, with no token of a person, a question is posted and its reply c
     .toBe("answered");
   await scene.engine.stop();
   await working;
+  expect(service.apps.tokens.size).toBe(1);
+});
+
+/** The settings of an app that was just made, with no token of a person. */
+async function anApp(over: Partial<GithubSettings> = {}) {
+  const { service, run, acts, folder } = await aStage();
+  await run((page) => agreeAt(page), "--organisation", "acme");
+  await Promise.all(acts);
+  service.apps.isInstalled = true;
+  const readKey = () => readFileSync(join(folder, "github-app-key.pem"), "utf8");
+  const readToken = () => {
+    throw new Error("no token of a person is read");
+  };
+  const settings = service.settings({ app: { id: 4711, readKey }, readToken, ...over });
+  return { service, channel: githubChannel(settings, OUTBOUND) };
+}
+
+test("the app of an organisation may read teams, and each request has the token of the place it is about", async () => {
+  const { service, channel } = await anApp({ repos: ["other/first", REPO] });
+  service.apps.installations["other"] = 98;
+  expect(service.apps.manifest?.default_permissions).toMatchObject({ members: "read" });
+  expect(await channel.verify()).toBe(`comments in other/first, ${REPO}`);
+  const scene = new Scene({ rules: { reach: [service.reach] }, openChannel: () => Promise.resolve(channel) });
+  const { question } = await scene.ask({ options: ["Redis", "Memcached"], issue: { repo: REPO, number: 123 } });
+  const status = async (id = question.id) => (await scene.engine.read(id)).question.status;
+  await scene.pass(0);
+  const working = scene.engine.work();
+  for (let count = 0; count < 101; count += 1) service.add(`me too ${count}`, "stranger");
+  await service.tick(service.comments[0]!, "- [ ] **A) Redis**", "cho");
+  await expect.poll(status, { timeout: 20_000 }).toBe("answered");
+  await scene.engine.stop();
+  await working;
+  expect([...new Set(service.apps.tokens.values())].toSorted()).toEqual([98, 99]);
+});
+
+test("a token of the app that GitHub refuses before its time is replaced at once", async () => {
+  const { service, channel } = await anApp();
+  await channel.verify();
+  service.apps.tokens.clear();
+  expect(await channel.verify()).toBe(`comments in ${REPO}`);
   expect(service.apps.tokens.size).toBe(1);
 });
 

@@ -180,6 +180,29 @@ test("a person of the list and a member of a named team may answer without right
   }
 });
 
+test("a limit or a fault of GitHub says nothing about who belongs to a team", async () => {
+  const { service } = await aScene();
+  const reply = { key: "comment:1:a", from: "cho", text: "A", respondTo: `${REPO}#123 cho` };
+  const limits = [
+    { status: 403, message: "You have exceeded a secondary rate limit", headers: { "retry-after": "1" } },
+    { status: 429, message: "Too many requests" },
+    { status: 503, message: "Service unavailable" },
+  ];
+  for (const limit of limits) {
+    service.limits.plan(/memberships/, limit);
+    await expect(service.channel.mayAnswer?.(reply)).rejects.toThrow("the team acme/ops cannot be read");
+  }
+  expect(await service.channel.mayAnswer?.(reply)).toBe(true);
+});
+
+test("a team that the token may not read is found when the channel is checked", async () => {
+  const { service } = await aScene();
+  service.hidesTeams = true;
+  await expect(service.channel.verify()).rejects.toThrow(
+    "the team acme/ops cannot be read: there is none, or the token lacks Members (read)",
+  );
+});
+
 test("comments from before the question, by programs, to other people and from other issues are no answers", async () => {
   const { service, scene, ask, find } = await aScene();
   service.add("A");

@@ -32,23 +32,29 @@ export interface GithubRequest {
   json?: unknown;
   etag?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** The repository that it is about, where the path does not say so. */
+  repo?: string | undefined;
 }
 
 /** Sends a request to the REST API; a path, or an address that GitHub itself named. */
 export type GithubCall = (path: string, request?: GithubRequest) => Promise<GithubReply>;
 
-/** The token for requests to a repository. */
-export type ReadToken = (repo: string | undefined) => Promise<string>;
+export interface TokenSource {
+  /** The token for requests to a repository. */
+  read(repo: string | undefined): Promise<string>;
+  /** Forgets a token that GitHub refused; false if reading gives it again. */
+  drop(token: string): boolean;
+}
 
 export function githubCaller(
   settings: GithubSettings,
   outbound: Pick<Outbound, "fetch" | "nowMs">,
-  readToken: ReadToken,
+  tokens: TokenSource,
 ): GithubCall {
-  const { url } = settings;
+  const { url, repos } = settings;
   const pace = new WritePace(settings.writeMs, () => outbound.nowMs());
-  const send = async (address: string, { method, json, etag, signal }: GithubRequest): Promise<GithubReply> => {
-    const reply = await callService(outbound, address, {
+  const sendWith = (token: string, address: string, { method, json, etag, signal }: GithubRequest) =>
+    callService(outbound, address, {
       ...(method && { method }),
       json,
       ...(signal && { signal }),
@@ -57,16 +63,22 @@ export function githubCaller(
       headers: {
         accept: "application/vnd.github+json",
         "x-github-api-version": VERSION,
-        authorization: `Bearer ${await readToken(repoOf(address.slice(url.length)))}`,
+        authorization: `Bearer ${token}`,
         ...(etag !== undefined && { "if-none-match": etag }),
       },
     });
+  const send = async (address: string, request: GithubRequest): Promise<GithubReply> => {
+    const repo = repoOf(address.slice(url.length), repos) ?? request.repo;
+    const token = await tokens.read(repo);
+    let reply = await sendWith(token, address, request);
+    // A token may end before its time; what it was refused for was not done.
+    if (reply.status === 401 && tokens.drop(token)) reply = await sendWith(await tokens.read(repo), address, request);
     const { status, body, headers } = reply;
     return {
       status,
       body,
       etag: headers.get("etag") ?? undefined,
-      next: nextPage(headers.get("link") ?? "", url),
+      next: nextPage(headers.get("link") ?? "", { url, repo }),
       waitMs: findWait(reply, outbound.nowMs()),
       pauseMs: findPause(headers, outbound.nowMs()),
     };
@@ -108,14 +120,22 @@ function graphqlAddress(url: string) {
   return url.endsWith("/api/v3") ? `${url.slice(0, -3)}/graphql` : `${url}/graphql`;
 }
 
-function repoOf(path: string) {
-  return /^\/repos\/([^/]+\/[^/?]+)/.exec(path)?.[1];
+/** The repository of a path; for an organisation one of its repositories, because an app is installed in both at once. */
+function repoOf(path: string, repos: readonly string[]) {
+  const [, kind, owner = "", name] = /^\/(repos|orgs)\/([^/]+)\/([^/?]+)/.exec(path) ?? [];
+  if (kind === "repos") return `${owner}/${name}`;
+  return kind && repos.find((repo) => repo.toLowerCase().startsWith(`${decodeURIComponent(owner).toLowerCase()}/`));
 }
 
-/** Only pages of the same service are followed: the token goes with the request. */
-function nextPage(link: string, url: string) {
+/**
+ * Only pages of the same service are followed: the token goes with the request. GitHub writes the repository as a number,
+ * which would not say whose token it is.
+ */
+function nextPage(link: string, { url, repo }: { url: string; repo: string | undefined }) {
   const next = /<([^<>]+)>;\s*rel="next"/.exec(link)?.[1];
-  return next?.startsWith(`${url}/`) ? next : undefined;
+  if (!next?.startsWith(`${url}/`)) return undefined;
+  const path = next.slice(url.length);
+  return `${url}${repo === undefined ? path : path.replace(/^\/repositories\/\d+\//, `/repos/${repo}/`)}`;
 }
 
 /** How long to wait by what GitHub says: its own time first, then the end of the hour's limit, then a minute. */

@@ -13,7 +13,7 @@ import type { Outbound } from "../outbound.ts";
 import { type GithubCall, type GithubReply, githubCaller, judgeReply } from "./api.ts";
 import { foreignMarkdown } from "./markdown.ts";
 import { permissionReader } from "./permission.ts";
-import { tokenReader } from "./token.ts";
+import { tokenSource } from "./token.ts";
 
 const LABEL_CHARS = 50;
 const LOGIN = /^[A-Za-z\d](?:[A-Za-z\d-]{0,38})$/;
@@ -43,7 +43,7 @@ const RepositoryView = z.object({ default_branch: z.string() });
 /** The issues and pull requests of the repositories that the settings name. */
 export function githubTracker(settings: GithubSettings, outbound: Pick<Outbound, "fetch" | "nowMs">): IssueTracker {
   const { repos, teams } = settings;
-  const call = githubCaller(settings, outbound, tokenReader(settings, outbound));
+  const call = githubCaller(settings, outbound, tokenSource(settings, outbound));
   const named = (repo: string) => requireRepo(repo, repos);
   return {
     repos,

@@ -102,14 +102,14 @@ async function lookAt(deps: ListenDeps, feed: CommentFeed, signal: AbortSignal):
 
 async function readReplies(deps: ListenDeps, repo: string, comment: Comment, signal: AbortSignal): Promise<Reply[]> {
   if (hasTicks(comment)) {
-    const act = await findTickAct(deps.call, comment, signal);
+    const act = await findTickAct(deps.call, { repo, comment, signal });
     // The next look brings the comment as it is by now.
     return act === "changed" ? [] : [tickReply(repo, comment, act)];
   }
   const reply = readComment(repo, comment);
   if (!reply?.isEdited) return reply ? [reply] : [];
   // Whoever can write can edit the comment of another, who did not say that.
-  const editor = await findEditor(deps.call, comment, signal);
+  const editor = await findEditor(deps.call, { repo, comment, signal });
   if (editor === "changed") return [];
   return [editor.login === reply.from ? reply : { ...reply, from: undefined }];
 }
