@@ -420,11 +420,18 @@ export class GithubServer implements Counterpart {
   #page(url: URL, items: unknown[], send: (status: number, body: unknown, more?: Record<string, string>) => void) {
     const size = Math.min(100, Number(url.searchParams.get("per_page") ?? 30));
     const page = Number(url.searchParams.get("page") ?? 1);
-    const address = new URL(`${url.pathname}${url.search}`, this.#base);
-    address.searchParams.set("page", String(page + 1));
-    address.pathname = address.pathname.replace(`/repos/${REPO}/`, NUMBERED);
-    const hasMore = items.length > page * size;
-    send(200, items.slice((page - 1) * size, page * size), hasMore ? { link: `<${address.href}>; rel="next"` } : {});
+    const last = Math.max(1, Math.ceil(items.length / size));
+    const link = (rel: string, number: number) => {
+      const address = new URL(`${url.pathname}${url.search}`, this.#base);
+      address.searchParams.set("page", String(number));
+      address.pathname = address.pathname.replace(`/repos/${REPO}/`, NUMBERED);
+      return `<${address.href}>; rel="${rel}"`;
+    };
+    const links = [
+      ...(page > 1 ? [link("prev", page - 1)] : []),
+      ...(page < last ? [link("next", page + 1), link("last", last)] : []),
+    ];
+    send(200, items.slice((page - 1) * size, page * size), links.length > 0 ? { link: links.join(", ") } : {});
   }
 
   #listed({ searchParams }: URL): GithubComment[] {

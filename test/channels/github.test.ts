@@ -520,6 +520,31 @@ test("the issue of a question that was asked elsewhere gets them too, each once,
   expect(service.limits.asked).toHaveLength(asked);
 });
 
+test("an account that cannot be assigned does not keep the label and the comment of a deadline from being there", async () => {
+  const { service, scene, ask } = await aScene();
+  await ask({ timeout: "1h", on_timeout: "skip", timeout_params: { comment: "Nobody answered", assign_to: "cho" } });
+  service.limits.plan(/assignees/, { status: 404, message: "Not Found" });
+  await scene.pass(HOUR_MS);
+  expect(service.labels.get(123)).toEqual(["auto-fix-skip"]);
+  const notes = service.comments.filter(({ body }) => body.includes("<!-- askd v1 timeout="));
+  expect(notes.map(({ body }) => body.split("\n")[0])).toEqual(["Nobody answered"]);
+});
+
+test("a thumb after a hundred other reactions answers, also where some are taken back", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  for (let count = 0; count < 100; count += 1) service.react(comment!, "eyes", `reader-${count}`);
+  void scene.engine.work();
+  await settle();
+  service.react(comment!, "heart", "reader-101");
+  await settle();
+  comment!.reactions.splice(0, 1);
+  await settle();
+  service.react(comment!, "-1", "mika");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+});
+
 test.each([
   ["skip", "auto-fix-skip"],
   ["fail", "auto-fix-failed"],

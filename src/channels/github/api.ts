@@ -8,6 +8,8 @@ import { type Outbound, ReplyTooLong, callService, networkFailure } from "../out
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** A page that is too long is asked for in so many parts. */
 const PAGE_PARTS = 5;
+/** All pages of an issue's comments: GitHub takes 2,500 in an issue, and a part of a page has 20. */
+export const COMMENT_PAGES = 125;
 /** How long to wait after a limit that names no time. */
 export const LIMIT_MS = 60_000;
 const VERSION = "2022-11-28";
@@ -21,6 +23,9 @@ export interface GithubReply {
   etag: string | undefined;
   /** The address of the next page. */
   next: string | undefined;
+  /** The addresses of the page before and of the last one. */
+  previous?: string | undefined;
+  last?: string | undefined;
   /** How long GitHub wants to be left alone. */
   waitMs: number | undefined;
   /** How long it wants not to be asked again for the same, also after a request that it granted. */
@@ -78,7 +83,9 @@ export function githubCaller(
       status,
       body,
       etag: headers.get("etag") ?? undefined,
-      next: nextPage(headers.get("link") ?? "", { url, repo }),
+      next: findPage(headers, "next", { url, repo }),
+      previous: findPage(headers, "prev", { url, repo }),
+      last: findPage(headers, "last", { url, repo }),
       waitMs: findWait(reply, outbound.nowMs()),
       pauseMs: findPause(headers, outbound.nowMs()),
     };
@@ -131,10 +138,10 @@ function repoOf(path: string, repos: readonly string[]) {
  * Only pages of the same service are followed: the token goes with the request. GitHub writes the repository as a number,
  * which would not say whose token it is.
  */
-function nextPage(link: string, { url, repo }: { url: string; repo: string | undefined }) {
-  const next = /<([^<>]+)>;\s*rel="next"/.exec(link)?.[1];
-  if (!next?.startsWith(`${url}/`)) return undefined;
-  const path = next.slice(url.length);
+function findPage(headers: Headers, rel: string, { url, repo }: { url: string; repo: string | undefined }) {
+  const page = new RegExp(`<([^<>]+)>;\\s*rel="${rel}"`).exec(headers.get("link") ?? "")?.[1];
+  if (!page?.startsWith(`${url}/`)) return undefined;
+  const path = page.slice(url.length);
   return `${url}${repo === undefined ? path : path.replace(/^\/repositories\/\d+\//, `/repos/${repo}/`)}`;
 }
 
@@ -160,6 +167,10 @@ function findPause(headers: Headers, nowMs: number) {
   return Math.max(...pauses) || undefined;
 }
 
+export function isDone({ status }: Pick<GithubReply, "status">): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** The words of GitHub about a refused request. */
 export function sayProblem(body: unknown): string {
   const parsed = Problem.safeParse(body);
@@ -173,7 +184,7 @@ export async function attempt(
 ): Promise<ChannelResult> {
   try {
     const reply = await request();
-    return reply.status >= 200 && reply.status < 300 ? read(reply.body) : judgeReply(reply);
+    return isDone(reply) ? read(reply.body) : judgeReply(reply);
   } catch (error) {
     return networkFailure(error);
   }
