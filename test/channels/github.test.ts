@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
+import { githubChannel } from "../../src/channels/github/github.ts";
+import { findChannelSettings, reachOf } from "../../src/config/reach.ts";
 import type { GithubSettings } from "../../src/core/channel/channel-settings.ts";
 import { type QuestionId, shortId } from "../../src/core/id.ts";
 import { HOUR_MS, SECOND_MS } from "../../src/core/instant.ts";
@@ -6,8 +8,9 @@ import { SYSTEM } from "../../src/core/people/actor.ts";
 import { Scene } from "../scene.ts";
 import { Board } from "./board-channel.ts";
 import { channelSuite } from "./channel.suite.ts";
-import { GithubServer } from "./github-server.ts";
+import { GITHUB_TOKEN, GithubServer } from "./github-server.ts";
 import { REPO } from "./github-view.ts";
+import { OUTBOUND } from "./loopback-server.ts";
 
 const WAIT = { timeout: 10_000 };
 const ISSUE = { repo: REPO, number: 123 };
@@ -163,6 +166,35 @@ test("who may not write is told so once, whatever GitHub calls them, and nothing
   await settle();
   expect(service.responses()).toEqual([expect.stringContaining("@reader Thank you. Only people with write access")]);
   expect((await find(id)).status).toBe("pending");
+});
+
+test("with the token of a workflow of GitHub a program asks, and only people answer", async () => {
+  const service = await GithubServer.start();
+  service.account = "github-actions[bot]";
+  const values = { channels: { github: { url: service.base, repo: REPO, token_env: "GITHUB_TOKEN", poll: "50ms" } } };
+  const { github } = findChannelSettings(values, { GITHUB_TOKEN });
+  const channel = githubChannel({ ...github!, writeMs: 0 }, OUTBOUND);
+  const scene = new Scene({ rules: { reach: reachOf(values) }, openChannel: () => Promise.resolve(channel) });
+  onTestFinished(async () => {
+    await scene.engine.stop();
+    await service.close();
+    expect(service.traffic.problems).toEqual([]);
+  });
+  expect(await channel.verify()).toBe(`comments in ${REPO}`);
+  const { question } = await scene.ask({ issue: ISSUE });
+  const status = async () => (await scene.engine.read(question.id)).question.status;
+  await scene.pass(0);
+  const [comment] = service.comments;
+  expect(comment?.login).toBe("github-actions[bot]");
+  service.add("A", "github-actions[bot]");
+  await service.edit(comment!, comment!.body.replace("- [ ] **A)", "- [x] **A)"), "github-actions[bot]");
+  void scene.engine.work();
+  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  expect(await status()).toBe("pending");
+  await service.edit(comment!, comment!.body.replace("- [x] **A)", "- [ ] **A)"), "mika");
+  await settle();
+  await service.tick(comment!, "- [ ] **B) Memcached**", "mika");
+  await expect.poll(status, WAIT).toBe("answered");
 });
 
 test("a person of the list and a member of a named team may answer without rights in the repository", async () => {
