@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { githubChannel } from "../../src/channels/github/github.ts";
@@ -133,6 +133,57 @@ test("a token of the app that GitHub refuses before its time is replaced at once
   service.apps.tokens.clear();
   expect(await channel.verify()).toBe(`comments in ${REPO}`);
   expect(service.apps.tokens.size).toBe(1);
+});
+
+/** A terminal in which gh is installed, and a person who types this when asked for the token. */
+async function atTerminal(typed: string | undefined, { exitCode = 0, hasGh = true, argv = [] as string[] } = {}) {
+  const home = new ConfigHome();
+  if (hasGh) {
+    home.write(join(home.home, "bin/gh"), "#!/bin/sh\n");
+    chmodSync(join(home.home, "bin/gh"), 0o755);
+  }
+  const asked: string[] = [];
+  const done = await type(new Scene(), ["setup", "github", `${REPO}#123`, "--no-test", ...argv], {
+    homeDir: home.home,
+    cwd: home.project,
+    env: { ASKD_CONFIG_SYSTEM: home.systemFile, PATH: join(home.home, "bin") },
+    stdin: { isTty: true, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(typed) },
+    runChild: (child) => {
+      asked.push(child.argv.slice(1).join(" "));
+      return Promise.resolve({ exitCode, stdout: exitCode === 0 ? "gho_0123456789abcdef\n" : "" });
+    },
+  });
+  return { ...done, asked, token: join(home.home, ".config/askd/github-token") };
+}
+
+test("setup github takes the token of gh if the person accepts it, and only then", async () => {
+  const taken = await atTerminal("");
+  expect(taken).toMatchObject({ exit: 0, asked: ["auth token --hostname github.com"] });
+  expect(taken.stderr).toContain("or press Enter to use the token of gh");
+  expect(taken.stderr).not.toContain("gho_");
+  expect(readFileSync(taken.token, "utf8")).toBe("gho_0123456789abcdef\n");
+  expect(statSync(taken.token).mode & 0o077).toBe(0);
+  const own = await atTerminal("github_pat_0123456789");
+  expect(own).toMatchObject({ exit: 0, asked: [] });
+  expect(readFileSync(own.token, "utf8")).toBe("github_pat_0123456789\n");
+  const server = await atTerminal("", { argv: ["--server", "https://github.example.com/api/v3"] });
+  expect(server.asked).toEqual(["auth token --hostname github.example.com"]);
+});
+
+test.each([
+  [
+    "gh is not signed in",
+    "",
+    { exitCode: 4 },
+    /gh is not signed in to github.com[^]*gh auth login --hostname github.com/,
+  ],
+  ["gh is not there", "", { hasGh: false }, /This is no token of GitHub/],
+  ["the person leaves", undefined, {}, /This is no token of GitHub/],
+])("nothing is set up without a token: %s", async (_why, typed, terminal, words) => {
+  const { exit, stderr, token } = await atTerminal(typed, terminal);
+  expect(exit).not.toBe(0);
+  expect(stderr).toMatch(words);
+  expect(() => readFileSync(token, "utf8")).toThrow(/ENOENT/);
 });
 
 test("a way back with another state or no code makes nothing, and no other page is there", async () => {
