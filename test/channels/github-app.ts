@@ -12,6 +12,7 @@ const Manifest = z.strictObject({
     issues: z.literal("write"),
     pull_requests: z.literal("write"),
     metadata: z.literal("read"),
+    members: z.literal("read").optional(),
   }),
   hook_attributes: z.strictObject({ url: z.url(), active: z.boolean() }).optional(),
   default_events: z.array(z.enum(["issue_comment", "issues"])).optional(),
@@ -22,7 +23,10 @@ const Claims = z.strictObject({ iat: z.int(), exp: z.int(), iss: z.string() });
 export class GithubApps {
   readonly id = 4711;
   readonly secret = "s".repeat(40);
-  readonly tokens = new Set<string>();
+  /** Each token belongs to an installation. */
+  readonly tokens = new Map<string, number>();
+  /** The installation of each owner of repositories. */
+  readonly installations: Record<string, number> = { acme: 99 };
   isInstalled = false;
   manifest: z.infer<typeof Manifest> | undefined;
   readonly #codes = new Set<string>();
@@ -74,20 +78,27 @@ export class GithubApps {
     return isTrue && iss === String(this.id) && iat <= seconds && exp > seconds && exp - iat <= 600;
   }
 
-  createToken(send: Send): void {
+  /** Says whether a token reaches a repository or organisation; the token of a person reaches all. */
+  reaches(token: string, place: string): boolean {
+    const installation = this.tokens.get(token);
+    return installation === undefined || this.installations[place.split("/")[0] ?? ""] === installation;
+  }
+
+  createToken(installation: number, send: Send): void {
     const token = `ghs_${randomBytes(18).toString("hex")}`;
-    this.tokens.add(token);
+    this.tokens.set(token, installation);
     const permissions = { issues: "write", metadata: "read" };
     send(201, { token, expires_at: new Date(Date.now() + 3_600_000).toISOString(), permissions });
   }
 
-  installation(base: string) {
-    const url = `${base}/app/installations/99`;
+  installation(base: string, repo: string) {
+    const id = this.installations[repo.split("/")[0] ?? ""] ?? 0;
+    const url = `${base}/app/installations/${id}`;
     return {
       access_tokens_url: `${url}/access_tokens`,
       repositories_url: `${url}/repositories`,
       html_url: url,
-      id: 99,
+      id,
       account: userView(base, "acme"),
       repository_selection: "selected",
       app_id: this.id,

@@ -33,7 +33,7 @@ export class GithubIssues {
   /** Puts a label on an issue, as a person does on the page. */
   addLabel(issue: number, label: string, login: string): void {
     const labels = this.#labelsOf(issue);
-    if (labels.includes(label)) return;
+    if (labels.some((each) => isSame(each, label))) return;
     this.labels.set(issue, [...labels, label]);
     this.#happened(issue, "labeled", label, login);
   }
@@ -89,7 +89,7 @@ export class GithubIssues {
     const wanted = (query.get("labels") ?? "").split(",").filter((name) => name !== "");
     return [...new Set([...this.labels.keys(), ...this.assignees.keys(), ...this.closed])]
       .filter((issue) => state === "all" || (state === "closed") === this.closed.has(issue))
-      .filter((issue) => wanted.every((name) => this.#labelsOf(issue).includes(name)))
+      .filter((issue) => wanted.every((name) => this.#labelsOf(issue).some((each) => isSame(each, name))))
       .toSorted((one, other) => other - one);
   }
 
@@ -131,6 +131,11 @@ export class GithubIssues {
       ...(event === "closed" && { state_reason: "completed" }),
     };
   }
+}
+
+/** GitHub ignores the case of labels. */
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 function textsOf(value: unknown): string[] {

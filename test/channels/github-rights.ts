@@ -9,13 +9,14 @@ interface GithubRights {
   roles: Readonly<Record<string, Role>>;
   teams: Readonly<Record<string, readonly string[]>>;
   hidesRights: boolean;
+  hidesTeams: boolean;
   account: string;
 }
 
 /** Replies to a request about rights; false if it belongs to another part. */
 export function answerRights(
   { name, parameters }: Pick<GithubAsked, "name" | "parameters">,
-  { base, roles, teams, hidesRights, account }: GithubRights,
+  { base, roles, teams, hidesRights, hidesTeams, account }: GithubRights,
   send: Send,
 ): boolean {
   if (name === "GET /collaborators/{username}/permission") {
@@ -29,10 +30,20 @@ export function answerRights(
     else send(200, accountView(base, account));
     return true;
   }
-  if (name !== "GET /orgs/{org}/teams/{team_slug}/memberships/{username}") return false;
   const { org, team_slug: slug, username = "" } = parameters;
-  const isMember = teams[`${org}/${slug}`]?.includes(username);
-  if (isMember) send(200, { url: `${base}/m`, role: "member", state: "active" });
+  const members = teams[`${org}/${slug}`];
+  if (name === "GET /orgs/{org}/teams/{team_slug}/members") {
+    // GitHub does not say whether a team is there to those who may not see it.
+    if (hidesTeams || !members) send(404, notFound());
+    else
+      send(
+        200,
+        members.map((login) => userView(base, login)),
+      );
+    return true;
+  }
+  if (name !== "GET /orgs/{org}/teams/{team_slug}/memberships/{username}") return false;
+  if (!hidesTeams && members?.includes(username)) send(200, { url: `${base}/m`, role: "member", state: "active" });
   else send(404, notFound());
   return true;
 }

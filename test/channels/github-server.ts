@@ -29,6 +29,8 @@ export const HOOK_SECRET = "It's a Secret to Everybody";
 const ISSUE = 123;
 const BODY_CHARS = 65_536;
 
+/** The addresses of further pages have the repository as a number. */
+const NUMBERED = "/repositories/1/";
 /** GitHub's pages, and queries in its other language: its description of the REST API has none of them. */
 const UNDESCRIBED = /^POST \/graphql$|\/settings\/apps\/new$/;
 
@@ -75,6 +77,8 @@ export class GithubServer implements Counterpart {
   unchanged = 0;
   /** GitHub cannot be asked for the rights of an account. */
   hidesRights = false;
+  /** The token may not read teams. */
+  hidesTeams = false;
   /** Repositories that are not there, or that are called something else by now. */
   readonly missing = new Set<string>();
   readonly moved = new Set<string>();
@@ -240,6 +244,7 @@ export class GithubServer implements Counterpart {
   }
 
   async #handle(request: LoopbackRequest, response: ServerResponse): Promise<void> {
+    request.url.pathname = request.url.pathname.replace(NUMBERED, `/repos/${REPO}/`);
     const { method, url, headers, text } = request;
     const operation = this.#schema.find(method, url.pathname);
     const planned = this.limits.take(`${method} ${url.pathname}`);
@@ -266,8 +271,10 @@ export class GithubServer implements Counterpart {
     }
     if (planned && "status" in planned)
       return send(planned.status, { message: planned.message, documentation_url: DOCS });
-    if (url.pathname === "/graphql") return this.#graphql(text, send);
+    if (url.pathname === "/graphql") return this.#graphql(text, token, send);
     const [, repo = ""] = /^\/repos\/([^/]+\/[^/]+)/.exec(url.pathname) ?? [];
+    const [, org = ""] = /^\/orgs\/([^/]+)/.exec(url.pathname) ?? [];
+    if (!this.apps.reaches(token, repo || org)) return send(404, notFound());
     if (this.missing.has(repo)) return send(404, notFound());
     if (this.moved.has(repo)) {
       const location = `${this.#base}/repositories/1${url.pathname.slice(`/repos/${repo}`.length)}`;
@@ -306,9 +313,9 @@ export class GithubServer implements Counterpart {
       response.writeHead(302, { location }).end();
     } else if (code !== undefined) this.apps.convert(this.#base, code, send);
     else if (!this.apps.isSigned(headers.authorization)) return false;
-    else if (url.pathname.endsWith("/access_tokens")) this.apps.createToken(send);
+    else if (url.pathname.endsWith("/access_tokens")) this.apps.createToken(Number(url.pathname.split("/")[3]), send);
     else if (!this.apps.isInstalled) send(404, notFound());
-    else send(200, this.apps.installation(this.#base));
+    else send(200, this.apps.installation(this.#base, url.pathname.split("/").slice(2, 4).join("/")));
     return true;
   }
 
@@ -373,13 +380,13 @@ export class GithubServer implements Counterpart {
     return send(201, reactionView(this.#base, reaction));
   }
 
-  #graphql(text: string, send: Send): void {
+  #graphql(text: string, token: string, send: Send): void {
     const problem = this.graphqlProblem;
     if (problem) return send(200, problem.reply, problem.headers);
     const { query, variables } = JSON.parse(text) as { query: string; variables: { id: string } };
     if (query !== EDITOR_QUERY) this.traffic.problems.push(`unknown query: ${query}`);
     const comment = this.comments.find(({ id }) => `IC_${id}` === variables.id);
-    if (!comment) return send(200, { data: { node: null } });
+    if (!comment || !this.apps.reaches(token, REPO)) return send(200, { data: { node: null } });
     const nodes = comment.edits.toReversed().map(({ editedAt, diff, login }) => ({
       editedAt,
       diff,
@@ -413,10 +420,18 @@ export class GithubServer implements Counterpart {
   #page(url: URL, items: unknown[], send: (status: number, body: unknown, more?: Record<string, string>) => void) {
     const size = Math.min(100, Number(url.searchParams.get("per_page") ?? 30));
     const page = Number(url.searchParams.get("page") ?? 1);
-    const address = new URL(`${url.pathname}${url.search}`, this.#base);
-    address.searchParams.set("page", String(page + 1));
-    const hasMore = items.length > page * size;
-    send(200, items.slice((page - 1) * size, page * size), hasMore ? { link: `<${address.href}>; rel="next"` } : {});
+    const last = Math.max(1, Math.ceil(items.length / size));
+    const link = (rel: string, number: number) => {
+      const address = new URL(`${url.pathname}${url.search}`, this.#base);
+      address.searchParams.set("page", String(number));
+      address.pathname = address.pathname.replace(`/repos/${REPO}/`, NUMBERED);
+      return `<${address.href}>; rel="${rel}"`;
+    };
+    const links = [
+      ...(page > 1 ? [link("prev", page - 1)] : []),
+      ...(page < last ? [link("next", page + 1), link("last", last)] : []),
+    ];
+    send(200, items.slice((page - 1) * size, page * size), links.length > 0 ? { link: links.join(", ") } : {});
   }
 
   #listed({ searchParams }: URL): GithubComment[] {

@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
+import { githubChannel } from "../../src/channels/github/github.ts";
+import { findChannelSettings, reachOf } from "../../src/config/reach.ts";
 import type { GithubSettings } from "../../src/core/channel/channel-settings.ts";
 import { type QuestionId, shortId } from "../../src/core/id.ts";
 import { HOUR_MS, SECOND_MS } from "../../src/core/instant.ts";
@@ -6,8 +8,9 @@ import { SYSTEM } from "../../src/core/people/actor.ts";
 import { Scene } from "../scene.ts";
 import { Board } from "./board-channel.ts";
 import { channelSuite } from "./channel.suite.ts";
-import { GithubServer } from "./github-server.ts";
+import { GITHUB_TOKEN, GithubServer } from "./github-server.ts";
 import { REPO } from "./github-view.ts";
+import { OUTBOUND } from "./loopback-server.ts";
 
 const WAIT = { timeout: 10_000 };
 const ISSUE = { repo: REPO, number: 123 };
@@ -165,6 +168,35 @@ test("who may not write is told so once, whatever GitHub calls them, and nothing
   expect((await find(id)).status).toBe("pending");
 });
 
+test("with the token of a workflow of GitHub a program asks, and only people answer", async () => {
+  const service = await GithubServer.start();
+  service.account = "github-actions[bot]";
+  const values = { channels: { github: { url: service.base, repo: REPO, token_env: "GITHUB_TOKEN", poll: "50ms" } } };
+  const { github } = findChannelSettings(values, { GITHUB_TOKEN });
+  const channel = githubChannel({ ...github!, writeMs: 0 }, OUTBOUND);
+  const scene = new Scene({ rules: { reach: reachOf(values) }, openChannel: () => Promise.resolve(channel) });
+  onTestFinished(async () => {
+    await scene.engine.stop();
+    await service.close();
+    expect(service.traffic.problems).toEqual([]);
+  });
+  expect(await channel.verify()).toBe(`comments in ${REPO}`);
+  const { question } = await scene.ask({ issue: ISSUE });
+  const status = async () => (await scene.engine.read(question.id)).question.status;
+  await scene.pass(0);
+  const [comment] = service.comments;
+  expect(comment?.login).toBe("github-actions[bot]");
+  service.add("A", "github-actions[bot]");
+  await service.edit(comment!, comment!.body.replace("- [ ] **A)", "- [x] **A)"), "github-actions[bot]");
+  void scene.engine.work();
+  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  expect(await status()).toBe("pending");
+  await service.edit(comment!, comment!.body.replace("- [x] **A)", "- [ ] **A)"), "mika");
+  await settle();
+  await service.tick(comment!, "- [ ] **B) Memcached**", "mika");
+  await expect.poll(status, WAIT).toBe("answered");
+});
+
 test("a person of the list and a member of a named team may answer without rights in the repository", async () => {
   const { service, scene, ask, find } = await aScene();
   await scene.engine.putPerson({ id: "ada", version: 0, groups: [], github: "Ada-L" }, SYSTEM);
@@ -178,6 +210,29 @@ test("a person of the list and a member of a named team may answer without right
     await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
     expect(await find(id)).toMatchObject({ answer: { by: { id: by } } });
   }
+});
+
+test("a limit or a fault of GitHub says nothing about who belongs to a team", async () => {
+  const { service } = await aScene();
+  const reply = { key: "comment:1:a", from: "cho", text: "A", respondTo: `${REPO}#123 cho` };
+  const limits = [
+    { status: 403, message: "You have exceeded a secondary rate limit", headers: { "retry-after": "1" } },
+    { status: 429, message: "Too many requests" },
+    { status: 503, message: "Service unavailable" },
+  ];
+  for (const limit of limits) {
+    service.limits.plan(/memberships/, limit);
+    await expect(service.channel.mayAnswer?.(reply)).rejects.toThrow("the team acme/ops cannot be read");
+  }
+  expect(await service.channel.mayAnswer?.(reply)).toBe(true);
+});
+
+test("a team that the token may not read is found when the channel is checked", async () => {
+  const { service } = await aScene();
+  service.hidesTeams = true;
+  await expect(service.channel.verify()).rejects.toThrow(
+    "the team acme/ops cannot be read: there is none, or the token lacks Members (read)",
+  );
 });
 
 test("comments from before the question, by programs, to other people and from other issues are no answers", async () => {
@@ -495,6 +550,31 @@ test("the issue of a question that was asked elsewhere gets them too, each once,
   const asked = service.limits.asked.length;
   await scene.pass(HOUR_MS);
   expect(service.limits.asked).toHaveLength(asked);
+});
+
+test("an account that cannot be assigned does not keep the label and the comment of a deadline from being there", async () => {
+  const { service, scene, ask } = await aScene();
+  await ask({ timeout: "1h", on_timeout: "skip", timeout_params: { comment: "Nobody answered", assign_to: "cho" } });
+  service.limits.plan(/assignees/, { status: 404, message: "Not Found" });
+  await scene.pass(HOUR_MS);
+  expect(service.labels.get(123)).toEqual(["auto-fix-skip"]);
+  const notes = service.comments.filter(({ body }) => body.includes("<!-- askd v1 timeout="));
+  expect(notes.map(({ body }) => body.split("\n")[0])).toEqual(["Nobody answered"]);
+});
+
+test("a thumb after a hundred other reactions answers, also where some are taken back", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  const [comment] = service.comments;
+  for (let count = 0; count < 100; count += 1) service.react(comment!, "eyes", `reader-${count}`);
+  void scene.engine.work();
+  await settle();
+  service.react(comment!, "heart", "reader-101");
+  await settle();
+  comment!.reactions.splice(0, 1);
+  await settle();
+  service.react(comment!, "-1", "mika");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
 });
 
 test.each([

@@ -8,6 +8,8 @@ import { type Outbound, ReplyTooLong, callService, networkFailure } from "../out
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** A page that is too long is asked for in so many parts. */
 const PAGE_PARTS = 5;
+/** All pages of an issue's comments: GitHub takes 2,500 in an issue, and a part of a page has 20. */
+export const COMMENT_PAGES = 125;
 /** How long to wait after a limit that names no time. */
 export const LIMIT_MS = 60_000;
 const VERSION = "2022-11-28";
@@ -21,6 +23,9 @@ export interface GithubReply {
   etag: string | undefined;
   /** The address of the next page. */
   next: string | undefined;
+  /** The addresses of the page before and of the last one. */
+  previous?: string | undefined;
+  last?: string | undefined;
   /** How long GitHub wants to be left alone. */
   waitMs: number | undefined;
   /** How long it wants not to be asked again for the same, also after a request that it granted. */
@@ -32,23 +37,29 @@ export interface GithubRequest {
   json?: unknown;
   etag?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** The repository that it is about, where the path does not say so. */
+  repo?: string | undefined;
 }
 
 /** Sends a request to the REST API; a path, or an address that GitHub itself named. */
 export type GithubCall = (path: string, request?: GithubRequest) => Promise<GithubReply>;
 
-/** The token for requests to a repository. */
-export type ReadToken = (repo: string | undefined) => Promise<string>;
+export interface TokenSource {
+  /** The token for requests to a repository. */
+  read(repo: string | undefined): Promise<string>;
+  /** Forgets a token that GitHub refused; false if reading gives it again. */
+  drop(token: string): boolean;
+}
 
 export function githubCaller(
   settings: GithubSettings,
   outbound: Pick<Outbound, "fetch" | "nowMs">,
-  readToken: ReadToken,
+  tokens: TokenSource,
 ): GithubCall {
-  const { url } = settings;
+  const { url, repos } = settings;
   const pace = new WritePace(settings.writeMs, () => outbound.nowMs());
-  const send = async (address: string, { method, json, etag, signal }: GithubRequest): Promise<GithubReply> => {
-    const reply = await callService(outbound, address, {
+  const sendWith = (token: string, address: string, { method, json, etag, signal }: GithubRequest) =>
+    callService(outbound, address, {
       ...(method && { method }),
       json,
       ...(signal && { signal }),
@@ -57,16 +68,24 @@ export function githubCaller(
       headers: {
         accept: "application/vnd.github+json",
         "x-github-api-version": VERSION,
-        authorization: `Bearer ${await readToken(repoOf(address.slice(url.length)))}`,
+        authorization: `Bearer ${token}`,
         ...(etag !== undefined && { "if-none-match": etag }),
       },
     });
+  const send = async (address: string, request: GithubRequest): Promise<GithubReply> => {
+    const repo = repoOf(address.slice(url.length), repos) ?? request.repo;
+    const token = await tokens.read(repo);
+    let reply = await sendWith(token, address, request);
+    // A token may end before its time; what it was refused for was not done.
+    if (reply.status === 401 && tokens.drop(token)) reply = await sendWith(await tokens.read(repo), address, request);
     const { status, body, headers } = reply;
     return {
       status,
       body,
       etag: headers.get("etag") ?? undefined,
-      next: nextPage(headers.get("link") ?? "", url),
+      next: findPage(headers, "next", { url, repo }),
+      previous: findPage(headers, "prev", { url, repo }),
+      last: findPage(headers, "last", { url, repo }),
       waitMs: findWait(reply, outbound.nowMs()),
       pauseMs: findPause(headers, outbound.nowMs()),
     };
@@ -108,14 +127,22 @@ function graphqlAddress(url: string) {
   return url.endsWith("/api/v3") ? `${url.slice(0, -3)}/graphql` : `${url}/graphql`;
 }
 
-function repoOf(path: string) {
-  return /^\/repos\/([^/]+\/[^/?]+)/.exec(path)?.[1];
+/** The repository of a path; for an organisation one of its repositories, because an app is installed in both at once. */
+function repoOf(path: string, repos: readonly string[]) {
+  const [, kind, owner = "", name] = /^\/(repos|orgs)\/([^/]+)\/([^/?]+)/.exec(path) ?? [];
+  if (kind === "repos") return `${owner}/${name}`;
+  return kind && repos.find((repo) => repo.toLowerCase().startsWith(`${decodeURIComponent(owner).toLowerCase()}/`));
 }
 
-/** Only pages of the same service are followed: the token goes with the request. */
-function nextPage(link: string, url: string) {
-  const next = /<([^<>]+)>;\s*rel="next"/.exec(link)?.[1];
-  return next?.startsWith(`${url}/`) ? next : undefined;
+/**
+ * Only pages of the same service are followed: the token goes with the request. GitHub writes the repository as a number,
+ * which would not say whose token it is.
+ */
+function findPage(headers: Headers, rel: string, { url, repo }: { url: string; repo: string | undefined }) {
+  const page = new RegExp(`<([^<>]+)>;\\s*rel="${rel}"`).exec(headers.get("link") ?? "")?.[1];
+  if (!page?.startsWith(`${url}/`)) return undefined;
+  const path = page.slice(url.length);
+  return `${url}${repo === undefined ? path : path.replace(/^\/repositories\/\d+\//, `/repos/${repo}/`)}`;
 }
 
 /** How long to wait by what GitHub says: its own time first, then the end of the hour's limit, then a minute. */
@@ -140,6 +167,10 @@ function findPause(headers: Headers, nowMs: number) {
   return Math.max(...pauses) || undefined;
 }
 
+export function isDone({ status }: Pick<GithubReply, "status">): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** The words of GitHub about a refused request. */
 export function sayProblem(body: unknown): string {
   const parsed = Problem.safeParse(body);
@@ -153,7 +184,7 @@ export async function attempt(
 ): Promise<ChannelResult> {
   try {
     const reply = await request();
-    return reply.status >= 200 && reply.status < 300 ? read(reply.body) : judgeReply(reply);
+    return isDone(reply) ? read(reply.body) : judgeReply(reply);
   } catch (error) {
     return networkFailure(error);
   }

@@ -32,6 +32,12 @@ const Edited = z.object({
 
 const Problems = z.object({ errors: z.array(z.object({ type: z.string().optional(), message: z.string() })) });
 
+interface CommentPlace {
+  repo: string;
+  comment: Comment;
+  signal: AbortSignal | undefined;
+}
+
 /** The edits of a comment from its present text on, newest first. */
 interface CommentEdits {
   edits: Edit[];
@@ -52,21 +58,17 @@ export class GithubLimit extends Error {
 /** The person who saved a comment as it is now; undefined if GitHub does not say, or if it was no person. */
 export async function findEditor(
   call: GithubCall,
-  comment: Comment,
-  signal: AbortSignal | undefined,
+  place: CommentPlace,
 ): Promise<{ login: string | undefined } | "changed"> {
-  const read = await readEdits(call, comment, signal);
+  const read = await readEdits(call, place);
   return read === "changed" ? read : { login: personOf(read.edits[0]) };
 }
 
 /** The ticks that the last change of ticks in a comment set, and whose they are. */
-export async function findTickAct(
-  call: GithubCall,
-  comment: Comment,
-  signal: AbortSignal | undefined,
-): Promise<TickAct | "changed"> {
-  const read = await readEdits(call, comment, signal);
+export async function findTickAct(call: GithubCall, place: CommentPlace): Promise<TickAct | "changed"> {
+  const read = await readEdits(call, place);
   if (read === "changed") return read;
+  const { comment } = place;
   const now = tickedKeys(comment.body ?? "");
   const nobodys = { keys: now, login: undefined, at: comment.updated_at };
   const [last] = read.edits;
@@ -81,13 +83,9 @@ export async function findTickAct(
   return bringers.every((edit) => edit && personOf(edit) === login) ? { keys: now, login, at } : nobodys;
 }
 
-async function readEdits(
-  call: GithubCall,
-  comment: Comment,
-  signal: AbortSignal | undefined,
-): Promise<CommentEdits | "changed"> {
+async function readEdits(call: GithubCall, { repo, comment, signal }: CommentPlace): Promise<CommentEdits | "changed"> {
   const json = { query: EDITOR_QUERY, variables: { id: comment.node_id } };
-  const reply = await call("/graphql", { method: "POST", json, signal });
+  const reply = await call("/graphql", { method: "POST", json, repo, signal });
   // GraphQL reports its own limit with status 200.
   const problem = Problems.safeParse(reply.body).data?.errors[0];
   const isLimited = reply.waitMs !== undefined || problem?.type === "RATE_LIMITED";

@@ -1,15 +1,13 @@
 import { z } from "zod";
 import type { IssueEffects } from "../../core/channel/issue-effects.ts";
-import { type GithubCall, type GithubReply } from "./api.ts";
+import { COMMENT_PAGES, type GithubCall, type GithubReply, isDone, judgeReply } from "./api.ts";
 import { Comment } from "./comment.ts";
 import { foreignMarkdown } from "./markdown.ts";
 
 const LABEL_CHARS = 50;
-/** How many pages of an issue are searched for a comment that an earlier attempt may have left. */
-const SEARCHED_PAGES = 20;
 const LOGIN = /^[A-Za-z\d](?:[A-Za-z\d-]{0,38})$/;
 
-/** Labels, assigns and comments an issue. Everything is there once, however often this is repeated. */
+/** Labels, comments and assigns an issue. Everything is there once, however often this is repeated. */
 export async function applyEffects(
   call: GithubCall,
   place: { repo: string; issue: number; question: string },
@@ -20,15 +18,24 @@ export async function applyEffects(
   const logins = assign.filter((name) => LOGIN.test(name));
   const requests = [
     ...(names.length === 0 ? [] : [() => call(`${path}/labels`, { json: { labels: names } })]),
-    ...(logins.length === 0 ? [] : [() => call(`${path}/assignees`, { json: { assignees: logins } })]),
     ...(comment === undefined ? [] : [() => commentOnce(call, place, comment)]),
+    ...(logins.length === 0 ? [] : [() => call(`${path}/assignees`, { json: { assignees: logins } })]),
   ];
+  let failure: GithubReply | undefined;
   let reply: GithubReply = { status: 200, body: undefined, etag: undefined, next: undefined, waitMs: undefined };
   for (const request of requests) {
     reply = await request();
-    if (reply.status >= 300) return reply;
+    if (reply.waitMs !== undefined) return reply;
+    // One that is refused, such as an account that cannot be assigned, does not keep the others from being there. What
+    // another attempt can get through counts first.
+    if (!isDone(reply) && (!failure || isForGood(failure))) failure = reply;
   }
-  return reply;
+  return failure ?? reply;
+}
+
+function isForGood(reply: GithubReply) {
+  const { isFinal, isGone } = judgeReply(reply);
+  return isFinal === true || isGone === true;
 }
 
 async function commentOnce(
@@ -38,7 +45,7 @@ async function commentOnce(
 ): Promise<GithubReply> {
   const mark = `<!-- askd v1 timeout=${question} -->`;
   let next: string | undefined = `/repos/${repo}/issues/${issue}/comments?per_page=100`;
-  for (let page = 0; next !== undefined && page < SEARCHED_PAGES; page += 1) {
+  for (let page = 0; next !== undefined && page < COMMENT_PAGES; page += 1) {
     const found = await call(next);
     if (found.status !== 200) return found;
     if (

@@ -21,8 +21,8 @@ import {
 } from "./issue-comment.ts";
 import { listen } from "./listen.ts";
 import { foreignMarkdown } from "./markdown.ts";
-import { permissionReader } from "./permission.ts";
-import { tokenReader } from "./token.ts";
+import { permissionReader, verifyTeams } from "./permission.ts";
+import { tokenSource } from "./token.ts";
 
 /** How long an edit waits for a tick that nobody has read yet. */
 const TICK_MS = 30_000;
@@ -43,7 +43,7 @@ const Repository = z.object({ permissions: z.object({ push: z.boolean() }).parti
  * found by looking, so nothing of askd has to be reachable; a webhook only makes it faster.
  */
 export function githubChannel(settings: GithubSettings, outbound: Outbound): Channel {
-  const call = githubCaller(settings, outbound, tokenReader(settings, outbound));
+  const call = githubCaller(settings, outbound, tokenSource(settings, outbound));
   const mayWrite = permissionReader(call, settings.teams, () => outbound.nowMs());
   const takenTicks = new Set<string>();
   const options: CommentOptions = settings;
@@ -209,7 +209,7 @@ async function findComment(
   return undefined;
 }
 
-async function verify(call: GithubCall, { repos }: GithubSettings): Promise<string> {
+async function verify(call: GithubCall, { repos, teams }: GithubSettings): Promise<string> {
   if (repos.length === 0) throw new Error("channels.github.repos names no repository");
   for (const repo of repos) {
     const reply = await call(`/repos/${repo}`);
@@ -217,5 +217,6 @@ async function verify(call: GithubCall, { repos }: GithubSettings): Promise<stri
     if (reply.status !== 200) throw new Error(judgeReply(reply).why);
     Repository.parse(reply.body);
   }
+  await verifyTeams(call, teams);
   return `comments in ${repos.join(", ")}`;
 }

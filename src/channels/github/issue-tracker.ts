@@ -9,11 +9,12 @@ import type {
   PullInput,
   TrackedIssue,
 } from "../../core/workflow/issue-tracker.ts";
+import { isSameLabel } from "../../core/workflow/trigger/match-trigger.ts";
 import type { Outbound } from "../outbound.ts";
-import { type GithubCall, type GithubReply, githubCaller, judgeReply } from "./api.ts";
+import { COMMENT_PAGES, type GithubCall, type GithubReply, githubCaller, isDone, judgeReply } from "./api.ts";
 import { foreignMarkdown } from "./markdown.ts";
 import { permissionReader } from "./permission.ts";
-import { tokenReader } from "./token.ts";
+import { tokenSource } from "./token.ts";
 
 const LABEL_CHARS = 50;
 const LOGIN = /^[A-Za-z\d](?:[A-Za-z\d-]{0,38})$/;
@@ -43,7 +44,7 @@ const RepositoryView = z.object({ default_branch: z.string() });
 /** The issues and pull requests of the repositories that the settings name. */
 export function githubTracker(settings: GithubSettings, outbound: Pick<Outbound, "fetch" | "nowMs">): IssueTracker {
   const { repos, teams } = settings;
-  const call = githubCaller(settings, outbound, tokenReader(settings, outbound));
+  const call = githubCaller(settings, outbound, tokenSource(settings, outbound));
   const named = (repo: string) => requireRepo(repo, repos);
   return {
     repos,
@@ -83,17 +84,28 @@ async function get(call: GithubCall, path: string): Promise<unknown> {
 }
 
 function requireDone(reply: GithubReply): GithubReply {
-  if (reply.status >= 200 && reply.status < 300) return reply;
+  if (isDone(reply)) return reply;
   throw new Error(`GitHub: ${judgeReply(reply).why}`);
 }
 
 /** All items of a list, page by page. */
-async function* listAll(call: GithubCall, path: string): AsyncGenerator {
+async function* listAll(call: GithubCall, path: string, mostPages = MOST_PAGES): AsyncGenerator {
   let next: string | undefined = path;
-  for (let page = 0; next !== undefined && page < MOST_PAGES; page += 1) {
+  for (let page = 0; next !== undefined && page < mostPages; page += 1) {
     const reply = requireDone(await call(next));
     yield* z.array(z.unknown()).parse(reply.body);
     next = reply.next;
+  }
+}
+
+/** The items of a list that GitHub begins with the oldest, newest first. */
+async function* listFromEnd(call: GithubCall, path: string): AsyncGenerator {
+  const first = requireDone(await call(path));
+  let reply = first.last === undefined ? first : requireDone(await call(first.last));
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    yield* z.array(z.unknown()).parse(reply.body).toReversed();
+    if (reply.previous === undefined) return;
+    reply = requireDone(await call(reply.previous));
   }
 }
 
@@ -110,7 +122,8 @@ function stepMark(key: string) {
 
 async function commentOnce(call: GithubCall, { repo, number }: IssuePlace, key: string, text: string) {
   const mark = stepMark(key);
-  for await (const raw of listAll(call, `/repos/${repo}/issues/${number}/comments?per_page=100`)) {
+  const path = `/repos/${repo}/issues/${number}/comments?per_page=100`;
+  for await (const raw of listAll(call, path, COMMENT_PAGES)) {
     const comment = CommentView.parse(raw);
     if (comment.body?.includes(mark)) return { url: comment.html_url };
   }
@@ -165,11 +178,10 @@ async function findLabelAdded(
   { repo, number }: IssuePlace,
   label: string,
 ): Promise<LabelAdded | undefined> {
-  let last: LabelAdded | undefined;
-  for await (const raw of listAll(call, `/repos/${repo}/issues/${number}/events?per_page=100`)) {
-    const event = IssueEvent.safeParse(raw).data;
-    if (event?.event !== "labeled" || event.label?.name !== label || !event.actor) continue;
-    last = { by: event.actor.login, at: event.created_at };
+  for await (const raw of listFromEnd(call, `/repos/${repo}/issues/${number}/events?per_page=100`)) {
+    const { event, label: put, actor, created_at: at } = IssueEvent.safeParse(raw).data ?? {};
+    if (event !== "labeled" || !put || !isSameLabel(put.name, label) || !actor || at === undefined) continue;
+    return { by: actor.login, at };
   }
-  return last;
+  return undefined;
 }

@@ -11,6 +11,7 @@ import { offersPair } from "./issue-comment.ts";
 /** Without a place to go on from, comments of this time are read: nobody answers older questions. */
 const BACK_MS = 7 * 24 * 60 * 60 * 1000;
 const LONGEST_WAIT_MS = 60 * 60 * 1000;
+const PAGE_SIZE = 100;
 const ANSWERING: ReadonlySet<string> = new Set(["+1", "-1"]);
 
 const Cursor = z.record(z.string(), z.string());
@@ -102,14 +103,14 @@ async function lookAt(deps: ListenDeps, feed: CommentFeed, signal: AbortSignal):
 
 async function readReplies(deps: ListenDeps, repo: string, comment: Comment, signal: AbortSignal): Promise<Reply[]> {
   if (hasTicks(comment)) {
-    const act = await findTickAct(deps.call, comment, signal);
+    const act = await findTickAct(deps.call, { repo, comment, signal });
     // The next look brings the comment as it is by now.
     return act === "changed" ? [] : [tickReply(repo, comment, act)];
   }
   const reply = readComment(repo, comment);
   if (!reply?.isEdited) return reply ? [reply] : [];
   // Whoever can write can edit the comment of another, who did not say that.
-  const editor = await findEditor(deps.call, comment, signal);
+  const editor = await findEditor(deps.call, { repo, comment, signal });
   if (editor === "changed") return [];
   return [editor.login === reply.from ? reply : { ...reply, from: undefined }];
 }
@@ -120,7 +121,8 @@ async function readReplies(deps: ListenDeps, repo: string, comment: Comment, sig
  */
 class ReactionWatch {
   readonly #deps: ListenDeps;
-  readonly #etags = new Map<OutsideRef, string | undefined>();
+  /** Where to go on with each comment: new reactions are on the last page. */
+  readonly #pages = new Map<OutsideRef, { path: string; etag?: string | undefined }>();
   /** Comments that offer two options; what was asked stays the same. */
   readonly #pairs = new Map<OutsideRef, boolean>();
 
@@ -131,18 +133,30 @@ class ReactionWatch {
   async look(open: readonly OutsideRef[], signal: AbortSignal): Promise<{ replies: Reply[]; waitMs: number }> {
     const replies: Reply[] = [];
     let waitMs = 0;
-    for (const known of [this.#etags, this.#pairs])
+    for (const known of [this.#pages, this.#pairs])
       for (const outside of known.keys()) if (!open.includes(outside)) known.delete(outside);
     for (const outside of open) {
-      const reply = await this.#ask(outside, signal);
-      waitMs = Math.max(waitMs, reply?.waitMs ?? 0, reply?.pauseMs ?? 0);
-      if (reply?.waitMs !== undefined) break;
-      if (reply?.status !== 200) continue; // unchanged, or the comment is gone
-      this.#etags.set(outside, reply.etag);
-      const reactions = z.array(Reaction).parse(reply.body);
-      replies.push(...reactions.flatMap((reaction) => readReaction(outside, reaction)));
+      for (let isLast = false; !isLast;) {
+        const reply = await this.#ask(outside, signal);
+        waitMs = Math.max(waitMs, reply?.waitMs ?? 0, reply?.pauseMs ?? 0);
+        if (reply?.waitMs !== undefined) return { replies, waitMs };
+        if (reply?.status !== 200) break; // unchanged, or the comment is gone
+        const reactions = z.array(Reaction).parse(reply.body);
+        replies.push(...reactions.flatMap((reaction) => readReaction(outside, reaction)));
+        this.#turnPage(outside, reply, reactions.length);
+        isLast = reply.next === undefined;
+      }
     }
     return { replies, waitMs };
+  }
+
+  #turnPage(outside: OutsideRef, { etag, next }: GithubReply, count: number) {
+    const page = this.#pages.get(outside);
+    if (next !== undefined) this.#pages.set(outside, { path: next });
+    // Reactions were taken back until this page was empty.
+    else if (count === 0) this.#pages.delete(outside);
+    // A full page stays the same when the next one begins.
+    else if (page) this.#pages.set(outside, { path: page.path, etag: count < PAGE_SIZE ? etag : undefined });
   }
 
   /** Asks for the reactions to a comment; undefined where they cannot answer. */
@@ -155,7 +169,9 @@ class ReactionWatch {
       this.#pairs.set(outside, offersPair(Comment.parse(found.body).body ?? ""));
     }
     if (!this.#pairs.get(outside)) return undefined;
-    return this.#deps.call(`${path}/reactions?per_page=100`, { etag: this.#etags.get(outside), signal });
+    const page = this.#pages.get(outside) ?? { path: `${path}/reactions?per_page=${PAGE_SIZE}` };
+    this.#pages.set(outside, page);
+    return this.#deps.call(page.path, { etag: page.etag, signal });
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceFailure } from "../../core/channel/service-failure.ts";
-import type { GithubCall } from "./api.ts";
+import { type GithubCall, judgeReply } from "./api.ts";
 
 const CACHED_MS = 5 * 60_000;
 const MOST_CACHED = 1_000;
@@ -22,7 +22,7 @@ export function permissionReader(call: GithubCall, teams: readonly string[], now
     const cached = known.get(key);
     if (cached && cached.untilMs > nowMs()) return cached.may;
     const ask = asking(call);
-    const may = (await canWrite(ask, repo, login)) || (await isInTeam(ask, teams, login));
+    const may = (await canWrite(ask, repo, login)) || (await isInTeam(ask, teams, { repo, login }));
     if (known.size >= MOST_CACHED) known.clear();
     known.set(key, { may, untilMs: nowMs() + CACHED_MS });
     return may;
@@ -49,13 +49,30 @@ async function canWrite(call: GithubCall, repo: string, login: string) {
   return permission === "write" || permission === "admin";
 }
 
-async function isInTeam(call: GithubCall, teams: readonly string[], login: string) {
+async function isInTeam(call: GithubCall, teams: readonly string[], { repo, login }: { repo: string; login: string }) {
   for (const team of teams) {
-    const [org = "", slug = ""] = team.split("/");
-    const name = [org, slug, login].map(encodeURIComponent);
-    const reply = await call(`/orgs/${name[0]}/teams/${name[1]}/memberships/${name[2]}`);
+    const reply = await call(`${teamPath(team)}/memberships/${encodeURIComponent(login)}`, { repo });
     if (reply.status === 200 && Membership.parse(reply.body).state === "active") return true;
-    if (reply.status >= 500) throw new ServiceFailure(`the team ${team} cannot be read: status ${reply.status}`);
+    // Without the right to read the team nobody is a member as far as can be told; a limit or a fault will pass.
+    const isPassing = reply.waitMs !== undefined || reply.status === 401 || reply.status >= 500;
+    if (isPassing) throw new ServiceFailure(`the team ${team} cannot be read: status ${reply.status}`);
   }
   return false;
+}
+
+/** The address of a team that the settings name as organisation/team. */
+function teamPath(team: string): string {
+  const [org = "", slug = ""] = team.split("/").map(encodeURIComponent);
+  return `/orgs/${org}/teams/${slug}`;
+}
+
+/** Checks that the members of the teams can be read; throws if not. */
+export async function verifyTeams(call: GithubCall, teams: readonly string[]): Promise<void> {
+  for (const team of teams) {
+    const reply = await call(`${teamPath(team)}/members?per_page=1`);
+    if (reply.status === 200) continue;
+    const isHidden = reply.waitMs === undefined && (reply.status === 403 || reply.status === 404);
+    if (!isHidden) throw new Error(judgeReply(reply).why);
+    throw new Error(`the team ${team} cannot be read: there is none, or the token lacks Members (read)`);
+  }
 }

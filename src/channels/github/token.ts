@@ -2,7 +2,7 @@ import { createSign } from "node:crypto";
 import { z } from "zod";
 import type { GithubSettings } from "../../core/channel/channel-settings.ts";
 import { type Outbound, callService } from "../outbound.ts";
-import type { ReadToken } from "./api.ts";
+import type { TokenSource } from "./api.ts";
 
 /** GitHub takes tokens of an app for ten minutes at most, and its clock may differ. */
 const JWT_S = 9 * 60;
@@ -14,16 +14,22 @@ const Installation = z.object({ id: z.int() });
 const AccessToken = z.object({ token: z.string(), expires_at: z.string() });
 
 /** Reads the token of the settings, or gets one for the installation of the app in a repository. */
-export function tokenReader(settings: GithubSettings, outbound: Pick<Outbound, "fetch" | "nowMs">): ReadToken {
+export function tokenSource(settings: GithubSettings, outbound: Pick<Outbound, "fetch" | "nowMs">): TokenSource {
   const { app, repos } = settings;
-  if (!app) return () => Promise.resolve(settings.readToken());
+  if (!app) return { read: () => Promise.resolve(settings.readToken()), drop: () => false };
   const known = new Map<string, { token: string; untilMs: number }>();
-  return async (repo = repos[0] ?? "") => {
-    const cached = known.get(repo);
-    if (cached && cached.untilMs > outbound.nowMs()) return cached.token;
-    const { token, expires_at: end } = await createToken(settings, outbound, repo, appToken(app, outbound.nowMs()));
-    known.set(repo, { token, untilMs: Date.parse(end) - EARLY_MS });
-    return token;
+  return {
+    read: async (repo = repos[0] ?? "") => {
+      const cached = known.get(repo);
+      if (cached && cached.untilMs > outbound.nowMs()) return cached.token;
+      const { token, expires_at: end } = await createToken(settings, outbound, repo, appToken(app, outbound.nowMs()));
+      known.set(repo, { token, untilMs: Date.parse(end) - EARLY_MS });
+      return token;
+    },
+    drop: (refused) => {
+      for (const [repo, { token }] of known) if (token === refused) known.delete(repo);
+      return true;
+    },
   };
 }
 

@@ -44,7 +44,10 @@ export async function makeGithubApp(
 }
 
 /** The permissions and the events that askd needs; without a public address it looks for comments itself. */
-export function appManifest(callback: string, publicUrl: string | undefined) {
+export function appManifest(
+  callback: string,
+  { publicUrl, organisation }: { publicUrl: string | undefined; organisation: string | undefined },
+) {
   const hook = publicUrl === undefined ? undefined : `${publicUrl.replace(/\/+$/, "")}/hooks/github`;
   return {
     // Names of apps are unique on all of GitHub.
@@ -52,7 +55,13 @@ export function appManifest(callback: string, publicUrl: string | undefined) {
     url: PROJECT,
     redirect_url: callback,
     public: false,
-    default_permissions: { issues: "write", pull_requests: "write", metadata: "read" },
+    default_permissions: {
+      issues: "write",
+      pull_requests: "write",
+      metadata: "read",
+      // Only organisations have teams.
+      ...(organisation === undefined ? {} : { members: "read" }),
+    },
     ...(hook === undefined
       ? {}
       : { hook_attributes: { url: hook, active: true }, default_events: ["issue_comment", "issues"] }),
@@ -82,7 +91,7 @@ function waitForCode(
   { own, state, place, publicUrl }: { own: string; state: string; place: AppPlace; publicUrl: string | undefined },
 ): Promise<string> {
   const target = `${webAddress(place.api)}${newAppPath(place.organisation)}?state=${state}`;
-  const manifest = JSON.stringify(appManifest(`${own}/made`, publicUrl));
+  const manifest = JSON.stringify(appManifest(`${own}/made`, { publicUrl, organisation: place.organisation }));
   return new Promise((resolve) => {
     server.on("request", ({ url = "/", method, headers }, response: ServerResponse) => {
       const address = new URL(url, own);
@@ -109,7 +118,8 @@ function sendPage(response: ServerResponse, target: string, manifest: string): v
   });
   response.end(
     `<!doctype html><title>askd</title><h1>Make a GitHub App for askd</h1>` +
-      `<p>It may read and write issues and pull requests of the repositories that you install it in.</p>` +
+      `<p>It may read and write issues and pull requests of the repositories that you install it in, and in an organisation` +
+      ` read who belongs to its teams.</p>` +
       `<form method="post" action="${escapeHtml(target)}">` +
       `<input type="hidden" name="manifest" value="${escapeHtml(manifest)}"><button>Make it on GitHub</button></form>`,
   );

@@ -48,7 +48,9 @@ export async function setUpGithub(
       ...place,
     ];
   }
-  const file = given["token-file"] ?? (await keepSecret("github-token", await readToken(repo, context), context));
+  const file =
+    given["token-file"] ??
+    (await keepSecret("github-token", await readToken({ repo, server: given.server }, context), context));
   const secret = await keepSecret("github-webhook-secret", randomBytes(SECRET_BYTES).toString("hex"), context);
   return [
     ["channels.github.mode", "poll"],
@@ -65,14 +67,36 @@ function readPlace(name: string): { repo?: string; issue?: string } {
   return repo === undefined ? {} : { repo, issue: `${repo}#${number}` };
 }
 
-async function readToken(repo: string, context: Context): Promise<string> {
+async function readToken({ repo, server }: { repo: string; server: string | undefined }, context: Context) {
   say(context, "Open https://github.com/settings/personal-access-tokens/new and choose:");
   say(context, `  Repository access: Only select repositories, ${repo}`);
   say(context, "  Permissions, Repository: Issues (read and write), Pull requests (read and write), Metadata (read)");
-  say(context, "Then paste the token here:");
-  const token = await readSecretLine(context);
-  if (/^(?:github_pat_|gh[a-z]_)\w{10,}$/.test(token)) return token;
+  const gh = await findGh(context);
+  const offer =
+    gh === undefined ? "" : ", or press Enter to use the token of gh, which reaches all of your repositories";
+  say(context, `Then paste the token here${offer}:`);
+  // A terminal that is closed accepts nothing.
+  const typed = gh === undefined ? await readSecretLine(context) : await context.stdin.readLine(context.interrupt());
+  const token = gh !== undefined && typed?.trim() === "" ? await readGhToken(gh, server, context) : typed?.trim();
+  if (token !== undefined && /^(?:github_pat_|gh[a-z]_)\w{10,}$/.test(token)) return token;
   throw new Refusal("bad_input", "This is no token of GitHub", { hint: "It looks like github_pat_…" });
+}
+
+/** GitHub's own program, if a person is there to accept its token. */
+async function findGh({ stdin, env, cwd }: Context): Promise<string | undefined> {
+  if (!stdin.isTty) return undefined;
+  const { findProgram } = await import("../../../agents/runner/launch.ts");
+  return findProgram("gh", env, cwd);
+}
+
+async function readGhToken(gh: string, server: string | undefined, context: Context): Promise<string> {
+  const host = server === undefined ? "github.com" : new URL(server).hostname.replace(/^api\./, "");
+  const { exitCode, stdout } = await context.runChild({
+    argv: [gh, "auth", "token", "--hostname", host],
+    stdio: "pipe",
+  });
+  if (exitCode === 0) return stdout.trim();
+  throw new Refusal("bad_input", `gh is not signed in to ${host}`, { hint: `Type: gh auth login --hostname ${host}` });
 }
 
 /** Waits for the installation of an app that was just made. */

@@ -61,6 +61,6 @@ function matches(trigger: WorkflowTrigger, event: LabelEvent | WebhookEvent): bo
 }
 
 /** GitHub does not tell labels apart by case. */
-function isSameLabel(one: string, other: string) {
+export function isSameLabel(one: string, other: string) {
   return one.toLowerCase() === other.toLowerCase();
 }
