@@ -71,6 +71,8 @@ export interface Reply {
   name?: string | undefined;
   /** How well this reply proves its sender, where that differs from one reply to the next. */
   strength?: Strength | undefined;
+  /** The service says that it does not come from the account that it names: it is recorded, and never taken. */
+  isForged?: boolean | undefined;
   /** The subject of a mail, where it is one that automatic replies have. */
   automaticSubject?: string | undefined;
   /** The names of attached files; the files themselves are not taken. */
