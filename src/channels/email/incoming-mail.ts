@@ -7,6 +7,7 @@ import { findAutomatic, hasAutomaticSubject } from "./automatic-mail.ts";
 import { htmlToText } from "./html-text.ts";
 import { type MailAddress, findIdTokens, findTaggedTokens, parseAddress } from "./mail-address.ts";
 import { type MailHeader, headerValue, headerValues, readHeaders } from "./mail-header.ts";
+import { findFailureLine } from "./plain-bounce.ts";
 
 const MOST_TEXT_CHARS = 200_000;
 const MOST_WHY_CHARS = 200;
@@ -137,12 +138,14 @@ async function readReport(
   const parts = email.attachments.map(({ content }) => contentText(content));
   const status = email.attachments.findIndex(({ mimeType }) => mimeType === "message/delivery-status");
   const report = parts[status] ?? "";
+  const line = status < 0 && found?.isBounce ? findFailureLine(headers, textOf(email)) : undefined;
   const hasFailed =
-    /^action:\s*failed\b/im.test(report) || (status < 0 && headerValue(headers, "x-failed-recipients") !== undefined);
+    /^action:\s*failed\b/im.test(report) ||
+    (status < 0 && (line !== undefined || headerValue(headers, "x-failed-recipients") !== undefined));
   if (!hasFailed) return ignored;
   // Without an address of its own, the report names the message that it returns.
   const token = found?.isBounce ? found.token : findIdTokens(parts.join("\n"), own)[0];
-  return token === undefined ? ignored : { kind: "failure", failure: { token, why: sayWhy(report) } };
+  return token === undefined ? ignored : { kind: "failure", failure: { token, why: sayWhy(report, line) } };
 }
 
 function contentText(content: Attachment["content"]) {
@@ -150,13 +153,10 @@ function contentText(content: Attachment["content"]) {
 }
 
 /** The reason in the words of the server that refused; addresses stay out of it. */
-function sayWhy(report: string) {
+function sayWhy(report: string, line = "") {
   const code = /^diagnostic-code:\s*(?:smtp;)?\s*([^\n]*(?:\n[ \t][^\n]*)*)/im.exec(report)?.[1] ?? "";
   const status = /^status:\s*([\d.]+)/im.exec(report)?.[1] ?? "";
-  const words = withoutAddresses((code.trim() === "" ? status : code).replace(/\s+/g, " ").trim()).slice(
-    0,
-    MOST_WHY_CHARS,
-  );
+  const words = withoutAddresses((code.trim() || status || line).replace(/\s+/g, " ").trim()).slice(0, MOST_WHY_CHARS);
   return words === "" ? "the mail came back" : `the mail came back: ${words}`;
 }
 
