@@ -56,3 +56,15 @@ test("a reply that the server says is forged is recorded once and not taken, and
   await mailbox.reply("B", { above: [`${results}pass header.from=people.test`, received] });
   expect((await engine.read(id)).question).toMatchObject({ answer: { by: { id: "mika", strength: "person" } } });
 });
+
+test("a claim and a snooze by mail are done without a mail; what is unclear gets one", async () => {
+  const mailbox = await MemoryMailbox.open();
+  const id = await mailbox.ask({ allow_text: false });
+  const question = mailbox.last;
+  for (const text of ["claim", "snooze 2h", "snooze"]) await mailbox.reply(text);
+  const read = async () => (await mailbox.scene.engine.read(id)).question;
+  expect(await read()).toMatchObject({ claim: { by: { id: "mika" } }, snoozedUntil: "2026-01-01T13:00:00.000Z" });
+  expect(mailbox.sent).toEqual([question]);
+  await mailbox.reply("perhaps");
+  expect(mailbox.sent).toHaveLength(2);
+});

@@ -134,6 +134,8 @@ export interface Channel {
   note?(text: string, to: Recipient): WireMessage;
   /** Opens the form that a reply asks for, to the person who sent it. */
   openForm?(reply: Reply, message: QuestionMessage): Promise<ChannelResult>;
+  /** A response is a message of its own: only a reply that was unclear or late gets one. */
+  readonly isQuiet?: boolean;
   /** Responds to a reply, where it was given. */
   respond?(respondTo: string, text: string): Promise<ChannelResult>;
   /** Takes note of an act without words, for a sender whose program waits for a response. */

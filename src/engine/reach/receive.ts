@@ -311,7 +311,11 @@ async function takeReply(
         return { text: tellIn(language, "claimed"), isNews: false, isLate: false };
       case "snooze":
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
-        return { text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }), isNews: true, isLate: false };
+        return {
+          text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }),
+          isNews: !deps.channel.isQuiet,
+          isLate: false,
+        };
       default:
         if (isUnnamed(deps.channel, reply)) requireNamed(read, act.input, { ...deps.decider.at(by).rules, language });
         if (!hasCode) requireShown(deps, read, act.input);
