@@ -40,6 +40,7 @@ export async function reply({ verb, who }: Case, { id }: PreparedCase, scene: Sc
     undo: (...args: Parameters<typeof engine.undo>) => tell(engine.undo(...args)),
     claim: (...args: Parameters<typeof engine.claim>) => tell(engine.claim(...args)),
     snooze: (...args: Parameters<typeof engine.snooze>) => tell(engine.snooze(...args)),
+    refuse: (...args: Parameters<typeof engine.refuse>) => tell(engine.refuse(...args)),
   };
   const people = { pairTelegram: () => Promise.reject(new Error("nobody pairs")) };
   const from = accountOf(NAMES[who] ?? "stranger");

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM, type Strength } from "../../src/core/people/actor.ts";
 import { type QuestionId, shortId } from "../../src/core/id.ts";
-import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from "../../src/core/instant.ts";
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from "../../src/core/instant.ts";
 import { DEFAULT_RULES, type Rules } from "../../src/core/rules.ts";
 import type { WireMessage } from "../../src/core/channel/channel.ts";
 import { findAddress } from "../../src/core/channel/target.ts";
 import { ADA, AGENT } from "../builders.ts";
-import { Scene, said } from "../scene.ts";
+import { ROOMY, Scene, said } from "../scene.ts";
 import type { Counterpart } from "./counterpart.ts";
 import { CHAT } from "./telegram-server.ts";
 
@@ -715,6 +715,20 @@ export function channelSuite(
         await expect.poll(() => service.responses().length, { timeout: WAIT_MS }).toBe(1);
         expect(service.responses()[0]).toContain("Reply with A or B");
         expect(await statusOf(id)).toBe("pending");
+      });
+
+      test("a person who replies too often is told when to try again, and then counts", async () => {
+        scene = await aScene({ limits: { ...ROOMY.limits, repliesPerMinute: 2 } });
+        listen();
+        const { id } = await asked({ allow_text: false });
+        for (let count = 1; count <= 3; count += 1) {
+          await service.say?.(`nonsense ${count}`);
+          await expect.poll(() => service.responses().length, { timeout: WAIT_MS }).toBe(count);
+        }
+        expect(service.responses().at(-1)).toMatch(/You replied 2 times within a minute; try again in \d+ s/);
+        scene.skip(MINUTE_MS);
+        await service.say?.("A");
+        await expect.poll(() => statusOf(id), { timeout: WAIT_MS }).toBe("answered");
       });
 
       test("a program that replies in a loop is not responded to for ever", async () => {

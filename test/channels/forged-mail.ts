@@ -37,10 +37,14 @@ interface Tokens {
   lena: string;
 }
 
-/** Brings forged and mutated mails to two questions of high risk; returns how many were accepted, and the control. */
+/**
+ * Brings forged and mutated mails to a question that two people have; returns how many were accepted, and the control.
+ * Below high risk a mail that the server says nothing of proves that its sender has the token, so only the others come.
+ */
 export async function bringForged(
   count: number,
   seed: number,
+  risk: "medium" | "high" = "high",
 ): Promise<{ brought: number; read: number; accepted: number; control: string }> {
   const inbox: InboundBatch[] = [];
   const channel = channelOf(inbox);
@@ -52,7 +56,7 @@ export async function bringForged(
   });
   for (const id of ["mika", "lena"])
     await scene.engine.putPerson({ id, version: 0, groups: [], email: `${id}@people.test` }, SYSTEM);
-  const { question } = await scene.ask({ risk: "high", timeout: "100d" });
+  const { question } = await scene.ask({ risk, timeout: "100d" });
   await scene.pass(0);
   const rows = (await scene.store.listEntries("delivery", question.id)).map(parseDelivery);
   const tokenOf = (person: string) => rows.find((row) => row.person === person)?.token ?? "";
@@ -61,7 +65,7 @@ export async function bringForged(
   let read = 0;
   for (let done = 0; done < count; done += BATCH) {
     const mails = Array.from({ length: Math.min(BATCH, count - done) }, (_, index) =>
-      forge(done + index, tokens, random),
+      forge(done + index, tokens, { random, risk }),
     );
     const replies = await repliesOf(mails);
     read += replies.length;
@@ -124,23 +128,31 @@ function mail({ from, token, above = [], below = [], to = `answers+${token}@askd
 }
 
 /** A mail that must not be accepted; the kinds take turns. */
-function forge(index: number, { mika, lena }: Tokens, random: () => number): string {
+function forge(
+  index: number,
+  { mika, lena }: Tokens,
+  { random, risk }: { random: () => number; risk: "medium" | "high" },
+): string {
   const id = `forged.${index}`;
   const from = "mika@people.test";
+  const unproven: Array<() => string> = [
+    () => mail({ from, token: mika, below: [PASS], id }),
+    () => mail({ from, token: mika, below: [RECEIVED, PASS, RECEIVED], id }),
+    () => mail({ from, token: mika, above: [SPOKEN, PASS], id }),
+    () => mail({ from, token: mika, above: [mutateIn(PASS, SERVER, random)], id }),
+    () => mail({ from, token: mika, above: [PASS.replace("people.test", "evil.test")], id }),
+    () => mail({ from, token: mika, above: [`Authentication-Results: ${SERVER}; spf=none (${PASS})`], id }),
+  ];
   const kinds: Array<() => string> = [
+    ...(risk === "high" ? unproven : []),
     () => mail({ from, token: mutate(mika, random), above: [PASS], id }),
     () => mail({ from, token: lena, above: [PASS], id }),
     () => mail({ from: "lena@people.test", token: mika, above: [PASS], id }),
     () => mail({ from: `stranger${index}@people.test`, token: mika, above: [PASS], id }),
-    () => mail({ from, token: mika, below: [PASS], id }),
-    () => mail({ from, token: mika, below: [RECEIVED, PASS, RECEIVED], id }),
-    () => mail({ from, token: mika, above: [SPOKEN, PASS], id }),
     () => mail({ from, token: mika, above: [PASS.replace("pass", "fail")], below: [PASS], id }),
-    () => mail({ from, token: mika, above: [mutateIn(PASS, SERVER, random)], id }),
-    () => mail({ from, token: mika, above: [PASS.replace("people.test", "evil.test")], id }),
-    () => mail({ from, token: mika, above: [`Authentication-Results: ${SERVER}; spf=none (${PASS})`], id }),
     () => mail({ from: `"mika@people.test" <evil@evil.test>`, token: mika, above: [PASS], id }),
     () => mail({ from: `${from}\r\nFrom: evil@evil.test`, token: mika, above: [PASS], id }),
+    () => mail({ from, token: mika, above: [`Authentication-Results: ${SERVER}; spf=fail; dkim=fail`], id }),
     () => mail({ from: `${from}, evil@evil.test`, token: mika, above: [PASS], id }),
     () => mail({ from, token: mika, above: [PASS], to: `answers+${mika}${hexDigit(random)}@askd.test`, id }),
     () => mail({ from, token: mika, above: [PASS], to: `answers+${mika.slice(1)}@askd.test`, id }),

@@ -11,6 +11,8 @@ const REPLY_TOPIC = "askd-a-7h2m";
 /** Tokens and the topics that they may write and read: askd's own, and the one in the buttons. */
 const TOKENS: Record<string, { writes: string[]; reads: string[] }> = {
   tk_askd: { writes: [TOPIC], reads: [TOPIC, REPLY_TOPIC] },
+  tk_reader: { writes: [TOPIC], reads: [REPLY_TOPIC] },
+  tk_sender: { writes: [TOPIC], reads: [] },
   tk_phone: { writes: [REPLY_TOPIC], reads: [TOPIC] },
 };
 const NOTHING = { writes: [], reads: [] };
@@ -74,7 +76,7 @@ export class NtfyServer implements Counterpart {
     this.channel = this.#open("tk_askd");
   }
 
-  #open(token: string): Channel {
+  #open(token: string | undefined): Channel {
     return ntfyChannel(
       {
         url: this.#base,
@@ -119,6 +121,11 @@ export class NtfyServer implements Counterpart {
 
   withBadToken(): Channel {
     return this.#open("tk_wrong");
+  }
+
+  /** The channel with a token of other rights, or without any. */
+  withToken(token: string | undefined): Channel {
+    return this.#open(token);
   }
 
   /** The phone sends the words of a person with the token of the message, as a button does. */

@@ -88,6 +88,16 @@ describe("a sender is proven only by the configured server", () => {
       "none",
     ],
     ["not if it failed", [FAIL, RECEIVED], "fail"],
+    [
+      "not if both path and signature failed and nothing is said of DMARC",
+      ["Authentication-Results: mx.example.com; spf=fail smtp.mailfrom=a@example.org; dkim=fail", RECEIVED],
+      "fail",
+    ],
+    [
+      "not if only the path failed, as where a mail was forwarded",
+      ["Authentication-Results: mx.example.com; spf=fail; dkim=none", RECEIVED],
+      "none",
+    ],
     ["not if it failed and the sender says otherwise", [FAIL, RECEIVED, PASS], "fail"],
     ["not if it failed once and passed once", [PASS, FAIL, RECEIVED], "fail"],
   ])("%s", (_name, lines, expected) => {

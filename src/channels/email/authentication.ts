@@ -29,6 +29,7 @@ export function proveSender(
   if (dmarc.some(({ result }) => result === "fail")) return "fail";
   if (dmarc.some(({ result, properties }) => result === "pass" && properties.get("header.from") === fromDomain))
     return "pass";
+  if (dmarc.length === 0 && hasFailed(results, "spf") && hasFailed(results, "dkim")) return "fail";
   const isSigned = results.some(
     ({ method, result, properties }) =>
       method === "dkim" &&
@@ -36,6 +37,12 @@ export function proveSender(
       isAligned(fromDomain, properties.get("header.d") ?? properties.get("header.i")),
   );
   return isSigned ? "pass" : "none";
+}
+
+/** Every result of this method is a failure, and there is one. */
+function hasFailed(results: readonly MethodResult[], method: string) {
+  const found = results.filter((each) => each.method === method);
+  return found.length > 0 && found.every(({ result }) => result === "fail");
 }
 
 /**

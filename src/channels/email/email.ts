@@ -48,6 +48,7 @@ export function emailChannel(settings: EmailSettings, outbound: Outbound): Chann
   return {
     name: "email",
     strength,
+    isQuiet: true,
     showsAll: (message) => fitMail(message, strength).isWhole,
     build: (message, to) => ({ ...buildMail(message, to, sender) }),
     face: (message, to) => (isWorthMail(message, to) ? { outcome: message.outcome } : "asked"),

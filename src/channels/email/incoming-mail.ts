@@ -2,11 +2,12 @@ import type { Attachment, Email, addressParser as parseAddresses } from "postal-
 import type { MessageFailure, Reply } from "../../core/channel/channel.ts";
 import type { EmailSettings } from "../../core/channel/channel-settings.ts";
 import { hashText } from "../../core/question/content.ts";
-import { proveSender } from "./authentication.ts";
+import { type SenderProof, proveSender } from "./authentication.ts";
 import { findAutomatic, hasAutomaticSubject } from "./automatic-mail.ts";
 import { htmlToText } from "./html-text.ts";
 import { type MailAddress, findIdTokens, findTaggedTokens, parseAddress } from "./mail-address.ts";
 import { type MailHeader, headerValue, headerValues, readHeaders } from "./mail-header.ts";
+import { findFailureLine } from "./plain-bounce.ts";
 
 const MOST_TEXT_CHARS = 200_000;
 const MOST_WHY_CHARS = 200;
@@ -14,6 +15,7 @@ const MOST_NAMED = 10;
 /** Where servers write the address that a mail was delivered to; `To` is what the sender wrote. */
 const DELIVERED = ["delivered-to", "x-original-to", "envelope-to", "x-envelope-to"];
 const WRITTEN = ["to", "cc"];
+const STRENGTH = { pass: "person", none: "bearer", fail: "none" } as const;
 
 type ReadSettings = Pick<EmailSettings, "authserv" | "removesForgedResults"> & { own: MailAddress };
 
@@ -43,10 +45,9 @@ export async function readIncoming(source: Uint8Array | string, settings: ReadSe
   const sender = findSender(headers, addressParser);
   if (!sender) return { kind: "ignored", why: "it has not exactly one sender" };
   const proof = proveSender(headers, sender.domain, settings);
-  if (proof === "fail") return { kind: "ignored", why: "the server says that its sender is forged" };
   const email = await PostalMime.parse(source, { attachmentEncoding: "arraybuffer" });
   if (hasCalendar(email)) return { kind: "ignored", why: "it is a calendar mail" };
-  return { kind: "reply", reply: replyOf(email, headers, { ...found, sender, isProven: proof === "pass" }) };
+  return { kind: "reply", reply: replyOf(email, headers, { ...found, sender, proof }) };
 }
 
 /** The one token that a mail carries; the address that it was delivered to counts before what its sender wrote. */
@@ -90,7 +91,7 @@ function hasCalendar({ attachments }: Email) {
 function replyOf(
   email: Email,
   headers: readonly MailHeader[],
-  { token, sender, isProven }: { token: string; sender: Sender; isProven: boolean },
+  { token, sender, proof }: { token: string; sender: Sender; proof: SenderProof },
 ): Reply {
   const id = headerValue(headers, "message-id") ?? hashText(`${email.date ?? ""}\n${email.text ?? email.html ?? ""}`);
   const subject = (email.subject ?? "").replace(/\s+/g, " ").slice(0, 300);
@@ -100,7 +101,8 @@ function replyOf(
     from: sender.address,
     name: email.from?.name ?? sender.name,
     token,
-    strength: isProven ? "person" : "bearer",
+    strength: STRENGTH[proof],
+    isForged: proof === "fail",
     text: textOf(email).slice(0, MOST_TEXT_CHARS),
     automaticSubject: hasAutomaticSubject(headers) ? subject : undefined,
     attached: email.attachments.filter(isAttached).map(nameOf).slice(0, MOST_NAMED),
@@ -136,12 +138,14 @@ async function readReport(
   const parts = email.attachments.map(({ content }) => contentText(content));
   const status = email.attachments.findIndex(({ mimeType }) => mimeType === "message/delivery-status");
   const report = parts[status] ?? "";
+  const line = status < 0 && found?.isBounce ? findFailureLine(headers, textOf(email)) : undefined;
   const hasFailed =
-    /^action:\s*failed\b/im.test(report) || (status < 0 && headerValue(headers, "x-failed-recipients") !== undefined);
+    /^action:\s*failed\b/im.test(report) ||
+    (status < 0 && (line !== undefined || headerValue(headers, "x-failed-recipients") !== undefined));
   if (!hasFailed) return ignored;
   // Without an address of its own, the report names the message that it returns.
   const token = found?.isBounce ? found.token : findIdTokens(parts.join("\n"), own)[0];
-  return token === undefined ? ignored : { kind: "failure", failure: { token, why: sayWhy(report) } };
+  return token === undefined ? ignored : { kind: "failure", failure: { token, why: sayWhy(report, line) } };
 }
 
 function contentText(content: Attachment["content"]) {
@@ -149,13 +153,10 @@ function contentText(content: Attachment["content"]) {
 }
 
 /** The reason in the words of the server that refused; addresses stay out of it. */
-function sayWhy(report: string) {
+function sayWhy(report: string, line = "") {
   const code = /^diagnostic-code:\s*(?:smtp;)?\s*([^\n]*(?:\n[ \t][^\n]*)*)/im.exec(report)?.[1] ?? "";
   const status = /^status:\s*([\d.]+)/im.exec(report)?.[1] ?? "";
-  const words = withoutAddresses((code.trim() === "" ? status : code).replace(/\s+/g, " ").trim()).slice(
-    0,
-    MOST_WHY_CHARS,
-  );
+  const words = withoutAddresses((code.trim() || status || line).replace(/\s+/g, " ").trim()).slice(0, MOST_WHY_CHARS);
   return words === "" ? "the mail came back" : `the mail came back: ${words}`;
 }
 

@@ -69,14 +69,28 @@ export function ntfyChannel(settings: NtfySettings, outbound: Outbound): Channel
       return found !== undefined && found.title === wire["title"] && found.message === wire["message"];
     },
     verify: async () => {
-      const reply = await callService(outbound, `${url}/${topic}/json?poll=1&since=1s`, { headers });
-      if (reply.status === 401) throw new Error("the server refuses the token");
+      const look = (each: string) => callService(outbound, `${url}/${each}/json?poll=1&since=1s`, { headers });
+      requireReadable(await look(topic), { token, what: "the topic", mayOnlyWrite: token !== undefined });
+      if (replyTopic !== undefined) requireReadable(await look(replyTopic), { token, what: "the reply topic" });
       return `topic on ${new URL(url).host}${replyTopic === undefined ? ", without replies" : ""}`;
     },
     ...(replyTopic === undefined
       ? {}
       : { listen: (cursor, signal) => listen(outbound, `${url}/${replyTopic}/json`, headers, { cursor, signal }) }),
   };
+}
+
+/** Refuses a server that does not let us read a topic; a token that may only write there is enough to send. */
+function requireReadable(
+  { status }: ServiceReply,
+  { token, what, mayOnlyWrite = false }: { token: string | undefined; what: string; mayOnlyWrite?: boolean },
+) {
+  if (status === 200 || (status === 403 && mayOnlyWrite)) return;
+  if (token === undefined && (status === 401 || status === 403))
+    throw new Error(`the server wants a token to read ${what}: set channels.ntfy.token_file`);
+  if (status === 401) throw new Error("the server refuses the token");
+  if (status === 403) throw new Error(`the token may not read ${what}`);
+  throw new Error(`${what} cannot be read: status ${status}`);
 }
 
 function topicOf({ topic }: WireMessage) {

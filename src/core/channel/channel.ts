@@ -73,6 +73,8 @@ export interface Reply {
   name?: string | undefined;
   /** How well this reply proves its sender, where that differs from one reply to the next. */
   strength?: Strength | undefined;
+  /** The service says that it does not come from the account that it names: it is recorded, and never taken. */
+  isForged?: boolean | undefined;
   /** The subject of a mail, where it is one that automatic replies have. */
   automaticSubject?: string | undefined;
   /** The names of attached files; the files themselves are not taken. */
@@ -134,6 +136,8 @@ export interface Channel {
   note?(text: string, to: Recipient): WireMessage;
   /** Opens the form that a reply asks for, to the person who sent it. */
   openForm?(reply: Reply, message: QuestionMessage): Promise<ChannelResult>;
+  /** A response is a message of its own: only a reply that was unclear or late gets one. */
+  readonly isQuiet?: boolean;
   /** Responds to a reply, where it was given. */
   respond?(respondTo: string, text: string): Promise<ChannelResult>;
   /** Takes note of an act without words, for a sender whose program waits for a response. */

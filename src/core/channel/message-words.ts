@@ -271,7 +271,8 @@ const de: Readonly<Record<MessageWord, string>> = {
   which: "Hier warten {n} Fragen. Sagen Sie, welche Sie beantworten: {commands}",
   "which.message":
     "Hier warten {n} Fragen. Antworten Sie auf die Nachricht der gemeinten, tippen Sie dort, oder senden Sie: {commands}",
-  "which.tap": "Um das zu entscheiden, tippen Sie unter der Nachricht der Frage, oder antworten Sie auf diese Nachricht.",
+  "which.tap":
+    "Um das zu entscheiden, tippen Sie unter der Nachricht der Frage, oder antworten Sie auf diese Nachricht.",
   idle: "Hier wartet keine Frage auf Sie.",
   unpaired: "Dieser Chat gehört zu niemandem auf der Liste der Personen. Koppeln Sie ihn mit: askd setup telegram",
   anonymous:

@@ -49,7 +49,7 @@ const HELPED: ReadonlySet<RefusalCode> = new Set([
 export interface ReceiveDeps {
   store: Store;
   decider: Decider;
-  questions: Pick<QuestionEngine, "answer" | "claim" | "snooze" | "undo">;
+  questions: Pick<QuestionEngine, "answer" | "claim" | "snooze" | "undo" | "refuse">;
   people: Pick<People, "pairTelegram">;
 }
 
@@ -133,6 +133,7 @@ async function applyReply(
   if (reply.automaticSubject !== undefined && (await isAutomatic(deps, channel, delivery, reply))) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return tellStranger(deps, channel, delivery, reply);
+  if (reply.isForged) return recordForged(deps, channel, delivery, reply);
   // Nobody has to answer news; without a question there is nothing that a reply could change.
   const { questionId } = delivery;
   if (delivery.covers) return bringFromDigest(deps, channel, { ...delivery, covers: delivery.covers }, reply);
@@ -247,6 +248,15 @@ async function tellWithoutRights(deps: ReceiveDeps, channel: Channel, delivery: 
   );
 }
 
+/** Records a forged reply in the trail, one for each message; neither its sender nor the person's own limit sees it. */
+async function recordForged(deps: ReceiveDeps, { name }: Channel, delivery: Delivery, reply: Reply) {
+  const { questionId, person = name, isStrangerTold } = delivery;
+  if (questionId === undefined || isStrangerTold) return;
+  const tried = `The server says that a reply in the name of ${person} is forged; it was not taken`;
+  await deps.questions.refuse(questionId, tried, { scope: "human", id: name, channel: name, strength: "none" });
+  await remember(deps, delivery, (now) => ({ ...rememberReply(now, reply.key), isStrangerTold: true }));
+}
+
 /** Opens the form that a person asks for, with the question as it is now. */
 async function openForm(
   { decider, channel, language }: ReplyDeps,
@@ -301,7 +311,11 @@ async function takeReply(
         return { text: tellIn(language, "claimed"), isNews: false, isLate: false };
       case "snooze":
         await deps.questions.snooze(id, later(deps.decider.at(by).now, act.ms), by, { key });
-        return { text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }), isNews: true, isLate: false };
+        return {
+          text: tellIn(language, "snoozed", { span: formatDuration(act.ms) }),
+          isNews: !deps.channel.isQuiet,
+          isLate: false,
+        };
       default:
         if (isUnnamed(deps.channel, reply)) requireNamed(read, act.input, { ...deps.decider.at(by).rules, language });
         if (!hasCode) requireShown(deps, read, act.input);

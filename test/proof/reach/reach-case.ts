@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { engineOn } from "../../../src/app.ts";
 import type { QuestionId } from "../../../src/core/id.ts";
-import { HOUR_MS, SECOND_MS } from "../../../src/core/instant.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/instant.ts";
 import { SYSTEM } from "../../../src/core/people/actor.ts";
 import { parseAsk } from "../../../src/core/question/ask-input.ts";
 import type { Rules } from "../../../src/core/rules.ts";
@@ -22,9 +22,12 @@ import { BuiltProcess } from "./built-process.ts";
 import { type DyingProcess, ReachProcess } from "./reach-process.ts";
 import { type ChannelName, reachRules } from "./reach-task.ts";
 import { type ReachService, SERVICES } from "./service.ts";
+import type { StopPoint } from "./stop-point.ts";
 
 /** After this time nobody counts on a dead process any more: its leases are over. */
 const NEXT_START_MS = 31 * SECOND_MS;
+/** A reminder comes at half of this time. */
+const REMINDED_MS = 2 * HOUR_MS;
 const SETTLED_MS = 120_000;
 /** Long enough for a repetition to come that must not come. */
 const REST_MS = 100;
@@ -59,12 +62,18 @@ export async function playReach(
     await setClockAhead(place, aheadMs);
     await process.start(task());
   };
+  const goOnLater: Stage["goOnLater"] = async (ms, armed) => {
+    await process.end();
+    aheadMs += ms;
+    await setClockAhead(place, aheadMs);
+    await process.start({ ...task(), armed });
+  };
   try {
     const accounts = { telegram: String(CHAT), slack: MIKA, github: "mika", email: service.email };
     const mika = { id: "mika", version: 0, groups: [], ...accounts };
     await engine.putPerson(mika, SYSTEM);
     await process.start(task());
-    const stage = { engine, store, service, process, rules, restart };
+    const stage = { engine, store, service, process, rules, restart, goOnLater };
     const outcomes: ReachOutcome[] = [];
     for (const play of cases) {
       const outcome = await new CasePlay(stage, play).play();
@@ -91,6 +100,8 @@ interface Stage {
   rules: Rules;
   /** Starts the next process, so much later that the last one's leases are over. */
   restart(): Promise<void>;
+  /** Ends the process in peace, and starts one so much later that dies at this point. */
+  goOnLater(ms: number, point: StopPoint): Promise<void>;
 }
 
 class CasePlay {
@@ -107,7 +118,7 @@ class CasePlay {
   }
 
   async play(): Promise<ReachOutcome> {
-    const { service, process, restart } = this.#stage;
+    const { engine, service, process, restart } = this.#stage;
     const { name, step, point } = this.#play;
     this.#responsesBefore = service.responses();
     await this.#begin();
@@ -120,6 +131,11 @@ class CasePlay {
     await sleep(REST_MS);
     const seen = await this.#look();
     const problems = [...(isSettled ? [] : ["the message does not come in line"]), ...checkCase(this.#play, seen)];
+    // It would time out, and change its message, while a later case is played.
+    if (step === "remind" && seen.question.status === "pending") {
+      await engine.answer(this.#question(), said("2"), ADA);
+      await this.#settles();
+    }
     const { posted, responses } = seen;
     const repeated = posted.all - posted.different + Math.max(0, responses - 1);
     return { name, repeated, problems: problems.length > 0 ? [...problems, ...process.complaints] : [] };
@@ -134,13 +150,17 @@ class CasePlay {
       question: `${this.#mark}: Redis or Memcached?`,
       options: ["Redis", "Memcached"],
       allow_text: false,
-      timeout: "90d",
+      timeout: step === "remind" ? REMINDED_MS / SECOND_MS : "90d",
     };
     const input = parseAsk(raw, MCP, this.#stage.rules, await this.#stage.store.now());
     const { question } = await engine.ask(input, AGENT);
     this.#id = question.id;
     if (step === "send") return;
     await this.#settles();
+    if (step === "remind") {
+      this.#isBegun = true;
+      return this.#stage.goOnLater(REMINDED_MS / 2 + MINUTE_MS, point);
+    }
     if (step === "late reply") {
       const press = service.grab?.(this.#mark);
       await engine.answer(question.id, said("2"), ADA);

@@ -52,17 +52,20 @@ function checkMessages(play: ReachCase, { question, shown, posted, state }: Seen
 }
 
 /** The trail has each message and each answer once. */
-function checkTrail({ step, meanwhile }: ReachCase, { events, state, question }: Seen): string[] {
+function checkTrail({ step, meanwhile, point }: ReachCase, { events, state, question }: Seen): string[] {
   const count = (type: string, what?: string) =>
     events.filter((event) => event.type === type && (what === undefined || event.detail?.["what"] === what)).length;
   const answers = count("question.answered");
-  const isOpen = step === "send" || step === "edit" || step === "unclear reply";
+  const isOpen = step === "send" || step === "edit" || step === "remind" || step === "unclear reply";
   const expected = isOpen && meanwhile !== "answered" ? 0 : 1;
   const sent = count("question.notified", "message");
+  // Of a question that is answered before its reminder is written down nobody is reminded any more.
+  const reminders = step !== "remind" || (meanwhile === "answered" && point !== "committed") ? 0 : 1;
   const states = question.status === "answered" ? ["closed", "skipped"] : ["sent"];
   return [
     ...(answers === expected ? [] : [`there are ${answers} answers in the trail, not ${expected}`]),
     ...(sent === 1 || (sent === 0 && state === "skipped") ? [] : [`the trail has ${sent} messages`]),
+    ...(count("question.notified", "reminder") === reminders ? [] : [`the trail has not ${reminders} reminders`]),
     ...(states.includes(state ?? "") ? [] : [`the delivery is ${state}`]),
     ...(step !== "late reply" || count("question.late_reply") === 1 ? [] : ["the late reply is not in the trail once"]),
   ];

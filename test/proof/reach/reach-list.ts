@@ -5,8 +5,8 @@ import { MESSAGE_POINTS, type StopPoint } from "./stop-point.ts";
 export interface ReachCase {
   name: string;
   channel: ChannelName;
-  /** What is done when the process dies: the message is sent, changed or closed, or a reply is read. */
-  step: "send" | "edit" | "close" | "reply" | "late reply" | "unclear reply";
+  /** What is done when the process dies: the message is sent, changed or closed, a reminder is sent, a reply is read. */
+  step: "send" | "edit" | "close" | "remind" | "reply" | "late reply" | "unclear reply";
   point: StopPoint;
   /** What happens to the question before the next process starts. */
   meanwhile?: "answered" | "extended";
@@ -15,6 +15,7 @@ export interface ReachCase {
 const SHORT: ReadonlySet<string> = new Set([
   "telegram: send taken",
   "telegram: reply answered",
+  "telegram: remind taken",
   "ntfy: send taken",
   "ntfy: send taken, answered meanwhile",
   "ntfy: reply saved",
@@ -44,6 +45,7 @@ export function listReachCases(channel: ChannelName): ReachCase[] {
     one("send", "taken", "extended"),
     one("send", "claimed", "answered"),
     one("edit", "taken", "answered"),
+    ...(channel === "telegram" ? listReminders(one) : []),
     ...(channel === "webhook" ? [] : listReplies(channel, one)),
   ];
 }
@@ -75,6 +77,15 @@ function listMailCases(one: MakeCase): ReachCase[] {
   ];
 }
 
+/** A reminder is a message of its own: it may come twice, and the question is there once. */
+function listReminders(one: MakeCase): ReachCase[] {
+  return [
+    ...MESSAGE_POINTS.map((point) => one("remind", point)),
+    one("remind", "claimed", "answered"),
+    one("remind", "taken", "answered"),
+  ];
+}
+
 /**
  * Only Telegram says something to somebody whose answer counts. A connection of Slack has no place that is saved, and a
  * reply on GitHub need not move its: it is a second. On GitHub a closed question has no boxes to tick.
@@ -95,7 +106,7 @@ export function listBuiltCases(channel: ChannelName): ReachCase[] {
   if (!HttpChannel.safeParse(channel).success) return [];
   return listReachCases(channel).filter(({ step, point, meanwhile }) => {
     const isSeen = point === "claimed" || point === "taken";
-    return isSeen && !step.endsWith("reply") && meanwhile === undefined;
+    return isSeen && step !== "remind" && !step.endsWith("reply") && meanwhile === undefined;
   });
 }
 

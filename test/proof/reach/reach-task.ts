@@ -28,6 +28,8 @@ export const ReachTask = z.object({
   mailbox: Mailbox.optional(),
   /** How far the clock is ahead: a process that starts after another has died starts that much later. */
   aheadMs: z.int().nonnegative(),
+  /** Where it dies, if that is known before it starts. */
+  armed: z.string().optional(),
 });
 export type ReachTask = z.infer<typeof ReachTask>;
 

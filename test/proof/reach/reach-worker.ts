@@ -10,7 +10,7 @@ import { type StopPoint, stoppingChannels, stoppingStore } from "./stop-point.ts
 // One process that brings messages and reads replies. A line on its input names the step at which it dies.
 const task = ReachTask.parse(JSON.parse(process.argv[2] ?? ""));
 const nowMs = () => Date.now() + task.aheadMs;
-let armed: string | undefined;
+let { armed } = task;
 createInterface({ input: process.stdin }).on("line", (line) => {
   armed = line;
   process.stdout.write(`ARMED ${line}\n`);

@@ -25,6 +25,11 @@ const LOOK_MS = 500;
 const flags = {
   server: { type: "string", value: "url", about: "The server of the service, if not the public one" },
   "token-file": { type: "string", value: "file", about: "The file with the token or addresses, readable by you only" },
+  "reply-token-file": {
+    type: "string",
+    value: "file",
+    about: "The file with the token in the buttons of ntfy, which may only write to the reply topic",
+  },
   smtp: { type: "string", value: "host:port", about: "The server that mail is sent through" },
   imap: { type: "string", value: "host:port", about: "The server that replies are read from" },
   "password-file": {
@@ -117,17 +122,31 @@ async function setUpApprise(_words: readonly string[], given: SetupFlags, contex
 }
 
 /** On ntfy.sh the name of a topic is its only secret, so both are random. */
-function setUpNtfy(_words: readonly string[], { server: url }: SetupFlags, context: Context): Promise<Pairs> {
+function setUpNtfy(words: readonly string[], given: SetupFlags, context: Context): Promise<Pairs> {
+  const { server: url, "token-file": file, "reply-token-file": replyFile } = given;
+  if (words.length > 0) throw wrongUsage("The topics are made, not named", "setup ntfy [--server <url>]");
+  if (file === undefined && replyFile !== undefined)
+    throw wrongUsage("A token in the buttons needs one of askd itself: --token-file", "setup ntfy --token-file <file>");
   const topic = `askd-q-${randomBytes(TOPIC_BYTES).toString("hex")}`;
   const replyTopic = `askd-a-${randomBytes(TOPIC_BYTES).toString("hex")}`;
   say(context, `In the ntfy app, subscribe to: ${topic}`);
   say(context, `${url ?? "https://ntfy.sh"}/${topic}`);
-  return Promise.resolve([
-    ...(url === undefined ? [] : ([["channels.ntfy.url", url]] as Pairs)),
+  if (file !== undefined) {
+    say(context, `The token needs the rights to write to ${topic} and to read ${replyTopic}`);
+    say(
+      context,
+      `${replyFile ? "The token in the buttons needs" : "Everybody needs"} the right to write to ${replyTopic}`,
+    );
+  }
+  const pairs: Array<[key: string, value: string | undefined]> = [
+    ["channels.ntfy.url", url],
     ["channels.ntfy.topic", topic],
     ["channels.ntfy.reply_topic", replyTopic],
     ["channels.ntfy.person", context.user],
-  ]);
+    ["channels.ntfy.token_file", file],
+    ["channels.ntfy.reply_token_file", replyFile],
+  ];
+  return Promise.resolve(pairs.flatMap(([key, value]): Pairs => (value === undefined ? [] : [[key, value]])));
 }
 
 async function setUpWebhook(words: readonly string[], _flags: SetupFlags, context: Context): Promise<Pairs> {
