@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { deRefusal } from "../../core/text/de-refusal.ts";
 import { de } from "./de.ts";
 import { en } from "./en.ts";
 
@@ -34,6 +35,12 @@ test("what is done to a run has the same name on a card and on its own page", ()
       words["stop.reason"],
     ]);
   }
+});
+
+test("to give up a claim does not read like an approval", () => {
+  const approving = /freigeb|freigegeben|genehmig|erlaub/i;
+  expect([de.release, de["event.released"]].filter((text) => approving.test(text))).toEqual([]);
+  expect([deRefusal.facts.claimed, deRefusal.facts.unclaimed].filter((text) => /freizugeb/.test(String(text)))).toEqual([]);
 });
 
 test("every sentence is used", () => {
