@@ -51,8 +51,14 @@ test.each([
   [undefined, undefined, true],
   ["full", "C1", true],
   ["summary", undefined, false],
-] as const)("visibility %s with the channel %s: the context of questions is shown -> %s", (visibility, channel, isShown) => {
-  const section = { channel, visibility };
-  const { slack, chat } = findChannelSettings({ channels: { slack: section, chat: { platform: "discord", ...section } } }, {});
-  expect([slack?.hasContext, chat?.hasContext]).toEqual([isShown, isShown]);
-});
+] as const)(
+  "visibility %s with the channel %s: the context of questions is shown -> %s",
+  (visibility, channel, isShown) => {
+    const section = { channel, visibility };
+    const { slack, chat } = findChannelSettings(
+      { channels: { slack: section, chat: { platform: "discord", ...section } } },
+      {},
+    );
+    expect([slack?.hasContext, chat?.hasContext]).toEqual([isShown, isShown]);
+  },
+);

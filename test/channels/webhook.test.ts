@@ -120,7 +120,13 @@ test("a program reads everything from fields: question, run with what is only cl
         confidence: 0.62,
         on_timeout: { action: "default", answer: "redis" },
       },
-      run: { number: 1, agent: "claude", repo: "acme/api", branch: "feature/add-caching", unverified: ["agent", "repo"] },
+      run: {
+        number: 1,
+        agent: "claude",
+        repo: "acme/api",
+        branch: "feature/add-caching",
+        unverified: ["agent", "repo"],
+      },
       answer_url: `https://askd.example.com/api/v1/questions/${question.id}/answer`,
     },
   });

@@ -14,7 +14,9 @@ export function ChannelStateLines({ reader, state }: { reader: PageReader; state
       </p>
     );
   const facts = [
-    ...(waiting > 0 ? [tell(reader, waiting === 1 ? "chan.state.waiting.one" : "chan.state.waiting", { n: waiting })] : []),
+    ...(waiting > 0
+      ? [tell(reader, waiting === 1 ? "chan.state.waiting.one" : "chan.state.waiting", { n: waiting })]
+      : []),
     ...(listenedUntil !== undefined && listenedUntil > reader.now ? [tell(reader, "chan.state.listening")] : []),
     ...(recipients === undefined
       ? []
