@@ -11,7 +11,7 @@ const TITLE_CELLS = 120;
 /** Terminals that keep the former title of their window and bring it back. */
 const HAS_TITLE = /^(?:xterm|foot|rxvt|alacritty)/;
 
-/** What the bell asks of the context of a command. */
+/** The part of a command's context that the bell needs. */
 type BellContext = Pick<Context, "stderr" | "isQuiet" | "isAccessible" | "config" | "env" | "now" | "ahead">;
 
 /**

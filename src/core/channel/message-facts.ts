@@ -24,7 +24,7 @@ export interface MessageRun {
 export interface QuestionFacts {
   riskSource: FactSource;
   confidence: number | undefined;
-  /** What happens if nobody answers; undefined once it is closed. */
+  /** The consequence of silence; undefined once it is closed. */
   onTimeout: { policy: TimeoutPolicy; answer: string | undefined } | undefined;
   /** Where a program of a person answers it. */
   answerUrl: string | undefined;

@@ -3,7 +3,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";
 
-/** What a channel last did, whether it works, and whom it reaches. */
+/** The state of a channel: its last message, whether it works, and whom it reaches. */
 export function ChannelStateLines({ reader, state }: { reader: PageReader; state: ChannelState }) {
   const { name, lastSentAt, outage, waiting, listenedUntil, recipients } = state;
   if (recipients === 0)
