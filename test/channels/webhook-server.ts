@@ -47,7 +47,8 @@ const Standard = z.strictObject({
       on_timeout: z.strictObject({ action: z.string(), answer: z.string().nullable() }).nullable(),
       outcome: z.string().nullable(),
     }),
-    run: Run,
+    // A digest and a test message are about no run.
+    run: Run.nullable(),
     answer_url: z.string().nullable(),
     text: z.string().max(4_000),
     is_whole: z.boolean(),
