@@ -104,7 +104,12 @@ const Desktop = section({
   person: text("the person who sits at it"),
 });
 const Apprise = section({ urls_env: variable(), urls_file: secretFile() });
-const Terminal = section({ bell: flag().describe("Ring the terminal's bell when something waits for you") });
+const Terminal = section({
+  bell: flag().describe("Ring the terminal's bell when something waits for you"),
+  notify: flag().describe(
+    "Show it as a notification of the terminal and in the window's title; as the bell if not set",
+  ),
+});
 
 /** The channel sections; each channel reads its own. */
 export const Channels = section({

@@ -233,7 +233,7 @@ function slackSettings(slack: SlackSection, env: Env): SlackSettings {
     mode: slack.mode ?? "socket",
     channel: slack.channel,
     mention: slack.mention,
-    hasContext: slack.visibility !== "summary",
+    hasContext: showsContext(slack),
     readToken: secret("token", slack.token_env, slack.token_file),
     readAppToken: secret("app_token", slack.app_token_env, slack.app_token_file),
     readSigningSecret: secret("signing_secret", slack.signing_secret_env, slack.signing_secret_file),
@@ -247,7 +247,7 @@ function chatSettings(chat: ChatSection, env: Env): ChatSettings {
     platform,
     mode: platform === "discord" ? (chat.mode ?? "connection") : "http",
     channel: chat.channel,
-    hasContext: chat.visibility !== "summary",
+    hasContext: showsContext(chat),
     url: chat.url?.replace(/\/+$/, ""),
     appId: chat.app_id,
     publicKey: chat.public_key,
@@ -307,4 +307,9 @@ function getSecret(key: string, variable: string | undefined, file: string | und
   const secret = findSecret(key, variable, file, env);
   if (secret !== undefined) return secret;
   throw new Refusal("sign_in", `${key} is not configured`, { hint: `Type: askd config set --user ${key}_file <file>` });
+}
+
+/** The context of a question may hold code and logs: in a channel where others read along it is left out unless set. */
+function showsContext({ channel, visibility }: Pick<SlackSection | ChatSection, "channel" | "visibility">) {
+  return visibility === undefined ? channel === undefined : visibility === "full";
 }

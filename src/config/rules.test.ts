@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DEFAULT_RULES } from "../core/rules.ts";
-import { channelsOf, reachOf } from "./reach.ts";
+import { channelsOf, findChannelSettings, reachOf } from "./reach.ts";
 import { rulesOf } from "./rules.ts";
 import { DEFAULTS, Values } from "./schema.ts";
 
@@ -45,3 +45,20 @@ test("the short forms in [notifications] stand for settings of channels, which w
   ]);
   expect(reachOf({ notifications }, linux).map(({ name }) => name)).toEqual(["webhook"]);
 });
+
+test.each([
+  [undefined, "C1", false],
+  [undefined, undefined, true],
+  ["full", "C1", true],
+  ["summary", undefined, false],
+] as const)(
+  "visibility %s with the channel %s: the context of questions is shown -> %s",
+  (visibility, channel, isShown) => {
+    const section = { channel, visibility };
+    const { slack, chat } = findChannelSettings(
+      { channels: { slack: section, chat: { platform: "discord", ...section } } },
+      {},
+    );
+    expect([slack?.hasContext, chat?.hasContext]).toEqual([isShown, isShown]);
+  },
+);

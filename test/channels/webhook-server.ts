@@ -10,16 +10,55 @@ import { LoopbackServer, type LoopbackRequest, OUTBOUND } from "./loopback-serve
 
 const SECRET = `whsec_${randomBytes(24).toString("base64")}`;
 
+const Run = z.strictObject({
+  id: z.string(),
+  number: z.int(),
+  name: z.string().nullable(),
+  agent: z.string().nullable(),
+  repo: z.string().nullable(),
+  branch: z.string().nullable(),
+  unverified: z.array(z.enum(["agent", "repo", "labels"])),
+});
+const Option = z.strictObject({
+  key: z.string(),
+  value: z.string().nullable(),
+  label: z.string(),
+  description: z.string().nullable(),
+  recommended: z.boolean(),
+});
+/** The shape that the documentation promises. */
 const Standard = z.strictObject({
   type: z.enum(["question.asked", "question.changed", "question.reminded"]),
+  timestamp: z.iso.datetime(),
   data: z.strictObject({
-    question: z.looseObject({ id: z.string(), title: z.string(), status: z.enum(["open", "closed"]) }),
-    run: z.string(),
+    question: z.strictObject({
+      id: z.string(),
+      url: z.string().nullable(),
+      title: z.string(),
+      status: z.enum(["open", "closed"]),
+      kind: z.enum(["question", "approval"]),
+      options: z.array(Option),
+      multiple: z.boolean(),
+      allow_text: z.boolean(),
+      risk: z.enum(["low", "medium", "high"]),
+      risk_source: z.enum(["measured", "person", "asker"]),
+      confidence: z.number().nullable(),
+      due_at: z.string().nullable(),
+      on_timeout: z.strictObject({ action: z.string(), answer: z.string().nullable() }).nullable(),
+      outcome: z.string().nullable(),
+    }),
+    // A digest and a test message are about no run.
+    run: Run.nullable(),
+    answer_url: z.string().nullable(),
     text: z.string().max(4_000),
     is_whole: z.boolean(),
   }),
 });
-const Note = z.strictObject({ type: z.literal("note"), data: z.strictObject({ text: z.string() }) });
+const Note = z.strictObject({
+  type: z.literal("note"),
+  timestamp: z.iso.datetime(),
+  data: z.strictObject({ text: z.string() }),
+});
 const Slack = z.strictObject({
   text: z.string().min(1).max(4_000),
   unfurl_links: z.literal(false),

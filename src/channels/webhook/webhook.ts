@@ -3,7 +3,8 @@ import type { WebhookFormat, WebhookSettings } from "../../core/channel/channel-
 import { sayAnswerElsewhere } from "../../core/channel/answer-elsewhere.ts";
 import { type QuestionMessage, countCharacters, cutText, fitText } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
-import { instant } from "../../core/instant.ts";
+import type { MessageRun } from "../../core/channel/message-facts.ts";
+import { type Instant, instant } from "../../core/instant.ts";
 import { type Option, hashText } from "../../core/question/content.ts";
 import { signWebhook } from "../../core/question/callback.ts";
 import { neutraliseLinks, neutraliseMentions } from "../../core/text/mention.ts";
@@ -14,6 +15,9 @@ const JSON_TYPE = { "content-type": "application/json" };
 /** The longest text of each form: Slack advises 4,000 characters, Discord refuses more than 2,000. */
 const LIMITS = { standard: 4_000, slack: 4_000, discord: 2_000, teams: 4_000 } as const;
 const TITLE_CHARS = 250;
+const DISCORD = /^(?:(?:canary|ptb)\.)?discord(?:app)?\.com$/;
+/** The connectors of Teams, and the workflows that take their place. */
+const TEAMS = /\.(?:webhook\.office|logic\.azure|powerplatform)\.com$/;
 
 /** Posts each change of a question to an address: signed as Standard Webhooks say, or in the form of a chat service. */
 export function webhookChannel(settings: WebhookSettings, outbound: Outbound): Channel {
@@ -21,8 +25,10 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
   const secret = settings.readSecret();
   const format = settings.format ?? formatOf(url);
   const deliver = async (wire: WireMessage): Promise<ChannelResult> => {
-    const body = JSON.stringify(wire["body"]);
-    const headers = format === "standard" ? signedHeaders(secret, { id: String(wire["id"]), body }, outbound.nowMs()) : {};
+    const isStandard = format === "standard";
+    const now = outbound.nowMs();
+    const body = JSON.stringify(isStandard ? withTimestamp(wire["body"], instant(now)) : wire["body"]);
+    const headers = isStandard ? signedHeaders(secret, { id: String(wire["id"]), body }, now) : {};
     const { ok, isFinal, why, retryAfterMs } = await outbound.post(url, {
       body,
       headers: { ...JSON_TYPE, ...headers },
@@ -55,8 +61,8 @@ export function webhookChannel(settings: WebhookSettings, outbound: Outbound): C
 export function formatOf(url: string): WebhookFormat {
   const { hostname, pathname } = new URL(url);
   if (hostname === "hooks.slack.com") return "slack";
-  if (/^discord(app)?\.com$/.test(hostname) && pathname.startsWith("/api/webhooks/")) return "discord";
-  return hostname.endsWith(".webhook.office.com") ? "teams" : "standard";
+  if (DISCORD.test(hostname) && pathname.startsWith("/api/webhooks/")) return "discord";
+  return TEAMS.test(hostname) ? "teams" : "standard";
 }
 
 /**
@@ -76,29 +82,42 @@ function signedHeaders(
   return { "webhook-id": id, "webhook-timestamp": Math.floor(nowMs / 1000).toString() };
 }
 
+/** The fields in the order in which people read them: what it is, when it was posted, what it is about. */
+function withTimestamp(body: unknown, timestamp: Instant) {
+  const { type, data } = body as { type: string; data: unknown }; // as built below
+  return { type, timestamp, data };
+}
+
 function standardBody(message: QuestionMessage, isChange: boolean) {
   const { text, isWhole } = fitted("standard", message);
   if (message.news !== undefined) return newsBody(message, message.news);
+  const { facts, isOpen } = message;
   return {
-    type: message.isOpen && !isChange ? "question.asked" : "question.changed",
+    type: isOpen && !isChange ? "question.asked" : "question.changed",
     data: {
       question: {
         id: message.questionId,
+        url: message.link ?? null,
         title: makeVisible(message.title),
-        status: message.isOpen ? "open" : "closed",
+        status: isOpen ? "open" : "closed",
         kind: message.kind,
-        risk: message.risk,
         options:
           message.items.length === 1
             ? (message.items[0]?.options ?? []).map((option) => viewOption(option, message))
             : [],
         multiple: message.items[0]?.multiple ?? false,
         allow_text: message.allowText,
+        risk: message.risk,
+        risk_source: facts?.riskSource ?? "measured",
+        confidence: facts?.confidence ?? null,
         due_at: message.dueAt ?? null,
-        url: message.link ?? null,
-        outcome: message.outcome === undefined ? null : makeVisible(message.outcome),
+        on_timeout: facts?.onTimeout
+          ? { action: facts.onTimeout.policy, answer: visibleOrNull(facts.onTimeout.answer) }
+          : null,
+        outcome: visibleOrNull(message.outcome),
       },
-      run: makeVisible(message.about),
+      run: viewRun(message.run),
+      answer_url: facts?.answerUrl ?? null,
       text,
       is_whole: isWhole,
     },
@@ -106,11 +125,26 @@ function standardBody(message: QuestionMessage, isChange: boolean) {
 }
 
 /** News of a run, under the name of their event. */
-function newsBody({ runId, title, about, link }: QuestionMessage, type: string) {
+function newsBody({ run, title, link }: QuestionMessage, type: string) {
+  return { type, data: { run: viewRun(run), text: makeVisible(title), url: link ?? null } };
+}
+
+function viewRun(run: MessageRun | undefined) {
+  if (!run) return null;
+  const { id, number, name, agent, repo, branch, unverified } = run;
   return {
-    type,
-    data: { run: makeVisible(about), run_id: runId, text: makeVisible(title), url: link ?? null },
+    id,
+    number,
+    name: visibleOrNull(name),
+    agent: visibleOrNull(agent),
+    repo: visibleOrNull(repo),
+    branch: visibleOrNull(branch),
+    unverified,
   };
+}
+
+function visibleOrNull(text: string | undefined) {
+  return text === undefined ? null : makeVisible(text);
 }
 
 /** Only labels are redacted, so a redacted question keeps its values to itself; a reply names the key. */
@@ -120,7 +154,7 @@ function viewOption(option: Option, { isRedacted }: QuestionMessage) {
     key: key.toUpperCase(),
     value: isRedacted ? null : makeVisible(value),
     label: makeVisible(label),
-    description: description === undefined ? null : makeVisible(description),
+    description: visibleOrNull(description),
     recommended,
   };
 }

@@ -15,6 +15,7 @@ import { redactor } from "../secret/redact.ts";
 import type { Language } from "../text/language.ts";
 import { unreachable } from "../unreachable.ts";
 import { type IssueMessage, issueMessage } from "./issue-effects.ts";
+import { type MessageRun, type QuestionFacts, messageRun, questionFacts } from "./message-facts.ts";
 import { tellIn } from "./message-words.ts";
 import type { NoticeName } from "./notice.ts";
 import { linkLines, pageLink } from "./page-link.ts";
@@ -62,6 +63,9 @@ export interface QuestionMessage {
   context: string | undefined;
   /** The run: number, name, repository, agent, with a mark on what only the asker claims. */
   about: string;
+  /** The same for programs. */
+  run?: MessageRun;
+  facts?: QuestionFacts;
   /** The claim, the escalation, the votes so far. */
   notes: readonly string[];
   /** When silence has a consequence, and which. */
@@ -118,6 +122,8 @@ export function questionMessage(
     items,
     context: shared.context,
     about: sayRun(run, messageLine(rules, RUN_PART_CHARS), language),
+    run: messageRun(run, line),
+    facts: questionFacts(read, rules, line),
     notes: isPending(question) ? notesOf(question, language).map(line) : [],
     deadline: isPending(question) ? optionalLine(sayDeadline(question, shared, language), line) : undefined,
     dueAt: isPending(question) ? question.dueAt : undefined,

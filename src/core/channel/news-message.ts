@@ -6,6 +6,7 @@ import type { Rules } from "../rules.ts";
 import { sayReason } from "../run/reason-words.ts";
 import type { Run } from "../run/run.ts";
 import type { Language } from "../text/language.ts";
+import { messageRun } from "./message-facts.ts";
 import { tellIn } from "./message-words.ts";
 import { type QuestionMessage, countCharacters, cutText, messageLine, questionMessage } from "./message.ts";
 import { pageLink } from "./page-link.ts";
@@ -38,6 +39,7 @@ export function noticeMessage(
     news: notice.what,
     title: line(tellIn(language, `notice.${notice.what}`, said).replace(/: \./, ".").replace(/: $/, "")),
     about: sayRun(run, messageLine(rules, RUN_PART_CHARS), language),
+    run: messageRun(run, line),
     link: pageLink(`/r/${run.id}`, rules),
   };
 }

@@ -32,8 +32,8 @@ export const deRefusal: RefusalCatalogue = {
     not_for_you: "Diese Frage ist für {names}. Sie sind als {you} angemeldet. Bitten Sie dort um eine Antwort.",
     uncorrectable: "{id} {question}; es gibt keine Antwort zu korrigieren.",
 
-    claimed: "{by} hat die Frage schon übernommen. Bitten Sie darum, sie freizugeben, oder antworten Sie trotzdem.",
-    unclaimed: "Niemand hat diese Frage übernommen; es gibt nichts freizugeben.",
+    claimed: "{by} hat die Frage schon übernommen. Bitten Sie darum, das aufzuheben, oder antworten Sie trotzdem.",
+    unclaimed: "Niemand hat diese Frage übernommen; es gibt nichts aufzuheben.",
     nobody_named: "Nennen Sie mindestens eine Person oder Gruppe.",
     snooze_past: "Stellen Sie die Frage auf einen Zeitpunkt in der Zukunft zurück, zum Beispiel 1h.",
     empty_comment: "Ein Kommentar darf nicht leer sein.",

@@ -306,7 +306,9 @@ describe("channels", () => {
     await scene.pass(0);
     for (let count = 0; count < 600; count += 1) await scene.engine.createRun({}, SYSTEM);
     expect(await stateOf("board")).toMatch(/Last sent <time datetime="2026-01-01T12:00:00.000Z"/);
-    expect(await stateOf("slack")).toMatch(/>failing<\/span> \(lena\) since <time[^]*token_revoked[^]*1 message waiting/);
+    expect(await stateOf("slack")).toMatch(
+      />failing<\/span> \(lena\) since <time[^]*token_revoked[^]*1 message waiting/,
+    );
     const { html } = await visit.open("/channels");
     expect(html).toMatch(/>sent<\/span> board, message/);
     expect(html).toMatch(/>failed<\/span> slack \(lena\)/);

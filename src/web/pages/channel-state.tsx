@@ -3,7 +3,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";
 
-/** What a channel last did, whether it works, and whom it reaches. */
+/** The state of a channel: its last message, whether it works, and whom it reaches. */
 export function ChannelStateLines({ reader, state }: { reader: PageReader; state: ChannelState }) {
   const { name, lastSentAt, outage, waiting, listenedUntil, recipients } = state;
   if (recipients === 0)
@@ -14,7 +14,9 @@ export function ChannelStateLines({ reader, state }: { reader: PageReader; state
       </p>
     );
   const facts = [
-    ...(waiting > 0 ? [tell(reader, waiting === 1 ? "chan.state.waiting.one" : "chan.state.waiting", { n: waiting })] : []),
+    ...(waiting > 0
+      ? [tell(reader, waiting === 1 ? "chan.state.waiting.one" : "chan.state.waiting", { n: waiting })]
+      : []),
     ...(listenedUntil !== undefined && listenedUntil > reader.now ? [tell(reader, "chan.state.listening")] : []),
     ...(recipients === undefined
       ? []

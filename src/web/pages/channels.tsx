@@ -19,7 +19,7 @@ export interface ChannelSet {
 export interface ChannelsView {
   reader: PageReader;
   channels: readonly ChannelSet[];
-  /** What each of them last did, and whether it works. */
+  /** The last message of each of them, and whether it works. */
   states: readonly ChannelState[];
   /** Sent and failed deliveries, newest first. */
   deliveries: readonly Event[];
@@ -191,7 +191,7 @@ function Jobs({ view: { reader, jobs } }: { view: ChannelsView }) {
   );
 }
 
-/** What was sent: a message, a change of it or a reminder. */
+/** The kind of a delivery: a message, a change of it or a reminder. */
 function whatOf(reader: PageReader, event: Event) {
   const key = `chan.what.${detailOf(event, "what") ?? ""}`;
   return isMessageKey(key) ? `, ${tell(reader, key)}` : "";

@@ -22,7 +22,7 @@ import { oneLine } from "../../view/sanitise.ts";
 import { sayBy } from "../../view/run-text.ts";
 import { quoted } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/pause.ts";
-import { bellFor } from "../../terminal/bell.ts";
+import { bellFor, windowTitle } from "../../terminal/bell.ts";
 import { sayAge } from "../../view/relative-time.ts";
 import { showMessages } from "../reach/dry-run.ts";
 import { ensureDelivery } from "../reach/ensure-delivery.ts";
@@ -155,7 +155,7 @@ async function hold(
   engine: Engine,
   context: Context,
 ) {
-  const endWaiting = sayWaiting(holdMs, context);
+  const endWaiting = sayWaiting(asked.question, holdMs, context);
   const held = whileWorking(engine, () => holdQuestion(engine, asked, { windowMs: holdMs, signal }));
   const read = await held.finally(endWaiting);
   if (!isPending(read.question)) return printOutcome(read, engine, context);
@@ -199,20 +199,22 @@ function say(context: Context, line: string) {
 }
 
 /** Prints that the command waits for a person: on a terminal with a bell and a counter, else once. Returns a function that ends it. */
-function sayWaiting(holdMs: number, context: Context) {
+function sayWaiting({ title }: Question, holdMs: number, context: Context) {
   const { stderr, isQuiet, isAccessible, env } = context;
   if (isQuiet) return () => undefined;
   const isLive = stderr.isTty && env["TERM"] !== "dumb" && !isAccessible;
-  stderr.write(bellFor(context));
+  stderr.write(bellFor(context, title));
   if (!isLive) {
     stderr.write(`waiting for a person, at most ${formatDuration(holdMs)}\n`);
     return () => undefined;
   }
   const ended = new AbortController();
+  const window = windowTitle(context);
+  stderr.write(window.show);
   void count(ended.signal, context);
   return () => {
     ended.abort();
-    stderr.write("\n");
+    stderr.write(`\n${window.restore}`);
   };
 }
 

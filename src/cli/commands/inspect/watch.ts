@@ -179,7 +179,7 @@ class Reader {
       const line = { ...viewEvent(kept), ...names, question: read?.question.title ?? null };
       return stdout.write(renderJson(line, json, { fields: FIELDS }));
     }
-    if (kept.event.type === "question.asked") stderr.write(bellFor(this.#context));
+    if (kept.event.type === "question.asked") stderr.write(bellFor(this.#context, happening.read?.question.title));
     stdout.write(renderWatchedEvent(happening, { now: await this.#engine.now(), ahead, program }, style));
   }
 

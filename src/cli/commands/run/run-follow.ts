@@ -65,7 +65,7 @@ async function announceQuestion(run: Run, engine: Engine, context: Context): Pro
   const read = await engine.read(run.pendingId);
   const { question } = read;
   stderr.write(
-    `${bellFor(context)}❓ Task ${run.externalId ?? run.number} needs human input\n   Question: ${oneLine(question.title)}\n` +
+    `${bellFor(context, question.title)}❓ Task ${run.externalId ?? run.number} needs human input\n   Question: ${oneLine(question.title)}\n` +
       `   Answer with: ${program} answer ${answerArgument(read)} "…"\n`,
   );
 }
