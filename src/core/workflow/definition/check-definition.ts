@@ -16,6 +16,8 @@ export interface KnownTools {
   names: readonly string[];
   /** There may be others: MCP servers were not asked for theirs. */
   mayHaveMore: boolean;
+  /** The settings have no MCP server here; those of the machine that runs the workflow may have one. */
+  isWithoutServers?: boolean;
 }
 
 /** Finds the mistakes that the shape of a definition does not show. Nothing is executed. */
@@ -78,11 +80,23 @@ function toolCalls({ on_timeout, on_failure }: WorkflowDefinition, steps: readon
   ];
 }
 
-function checkTool({ tool, path }: ToolPlace, { names, mayHaveMore }: KnownTools): DefinitionProblem[] {
+/** The tools that a definition calls and that are not among these. */
+export function listUnknownTools(definition: WorkflowDefinition, names: readonly string[]): string[] {
+  const called = toolCalls(definition, stepsOf(definition)).map(({ tool }) => tool);
+  return [...new Set(called)].filter((tool) => !names.includes(tool));
+}
+
+function checkTool({ tool, path }: ToolPlace, known: KnownTools): DefinitionProblem[] {
+  const { names, mayHaveMore, isWithoutServers } = known;
   if (names.includes(tool)) return [];
   const meant = findNearest(tool, names);
   const hint = meant === undefined ? `There are: ${names.join(", ")}` : `Did you mean ${meant}?`;
   if (!mayHaveMore) return [error(path, `There is no tool ${tool}`, hint)];
+  if (isWithoutServers) {
+    const message = `there is no tool ${tool} in askd, and the settings have no MCP server that could have it`;
+    const add = "Add the server that has it to the settings: [mcp_servers.<name>]";
+    return [{ level: "warning", path, message, hint: meant === undefined ? add : hint }];
+  }
   if (meant === undefined) return [];
   return [{ level: "warning", path, message: `there is no tool ${tool} in askd; an MCP server must have it`, hint }];
 }
