@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { limitedAgentsOf } from "../../../agents/registry.ts";
 import { withoutCallerVariables, withoutVariables } from "../../../agents/runner/run-files.ts";
 import { secretVariables } from "../../../config/secret-variable.ts";
 import { findWorkflowSettings } from "../../../config/workflow.ts";
@@ -24,14 +25,15 @@ const LIST_TOOLS_MS = 20_000;
 
 /** Reads the named workflow files, or those of the project. */
 export async function readProjectWorkflows(
-  { cwd, homeDir, config }: Pick<Context, "cwd" | "homeDir" | "config">,
+  { cwd, homeDir, config, agents }: Pick<Context, "cwd" | "homeDir" | "config" | "agents">,
   named: readonly string[] = [],
 ): Promise<WorkflowFile[]> {
   const folder = named.length > 0 ? undefined : await findWorkflowFolder(cwd, homeDir);
   const paths = folder === undefined ? named.map((name) => resolve(cwd, name)) : await listWorkflowFiles(folder);
   // MCP servers may have other tools; none is started to check a file.
   const isWithoutServers = Object.keys(config.values.mcp_servers ?? {}).length === 0;
-  const tools: KnownTools = { names: OWN_TOOLS, mayHaveMore: true, isWithoutServers };
+  const limitedAgents = limitedAgentsOf(await agents());
+  const tools: KnownTools = { names: OWN_TOOLS, mayHaveMore: true, isWithoutServers, limitedAgents };
   return readWorkflowFiles(paths, { cwd, tools });
 }
 

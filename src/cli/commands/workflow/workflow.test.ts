@@ -129,6 +129,23 @@ describe("askd workflow validate", () => {
     expect(await typed(["validate"], project, env)).toMatchObject({ exit: 0, stderr: "" });
   });
 
+  test.each([
+    [
+      "name: w\nbudget: { per_run: 5 }\nsteps:\n  - { id: fix, tool: agent, input: { agent: codex, prompt: Do } }\n",
+      "w.yml:2:9",
+    ],
+    ["name: w\nsteps:\n  - { id: fix, tool: agent, input: { agent: mine, prompt: Do, budget: 2 } }\n", "w.yml:3:71"],
+  ])("refuses a budget for an agent whose cost is not known", async (text, place) => {
+    write("w.yml", text);
+    const { exit, stderr } = await typed(["validate"]);
+    expect({ exit, stderr }).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining(`${place}: A budget cannot be kept`),
+    });
+    write("w.yml", text.replace(/codex|mine/, "claude"));
+    expect((await typed(["validate"])).exit).toBe(0);
+  });
+
   test("refuses links, large files and two files with one name", async () => {
     write("a.yml", PLAIN);
     write("b.yml", PLAIN);
