@@ -180,6 +180,20 @@ describe("askd workflow list and graph", () => {
     ]);
   });
 
+  test("warn of a workflow whose file was changed or removed since it was approved", async () => {
+    write("plain.yml", PLAIN);
+    const scene = new Scene();
+    const typeHere = (...argv: string[]) => type(scene, ["workflow", ...argv], { cwd: project, homeDir: base });
+    expect((await typeHere("approve", "plain")).exit).toBe(0);
+    expect((await typeHere("list")).stderr).toBe("");
+    write("plain.yml", PLAIN.replace("ls", "rm"));
+    const warning =
+      /^warning: The file of the workflow plain was changed or removed .*: askd workflow approve plain\n$/;
+    expect((await typeHere("list")).stderr).toMatch(warning);
+    rmSync(join(folder, "plain.yml"));
+    expect((await typeHere("list")).stderr).toMatch(warning);
+  });
+
   test("show a picture of the steps", async () => {
     write("autofix.yml", STARTERS["autofix"]?.text ?? "");
     expect((await typed(["graph", "autofix"])).stdout).toBe(
