@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { excludeAskd } from "./worktree.ts";
+import { carrySettings, excludeAskd } from "./worktree.ts";
 import { GitFailure, QUIETLY, readGit, runGit } from "./git.ts";
 import { findTreeRoot } from "./working-tree.ts";
 
@@ -8,6 +8,8 @@ import { findTreeRoot } from "./working-tree.ts";
 const REMOTE = "origin";
 /** Where a run began, by the name of its tree: a ref of this copy that is never pushed. */
 const BASE_REFS = "refs/askd/base";
+/** The trees that have everything, the settings of agents too: those come after the files of git. */
+const READY_REFS = "refs/askd/ready";
 /** How often a tree is tried that git cannot make, and how much longer the pause gets each time. */
 const MOST_TRIES = 8;
 const PAUSE_MS = 50;
@@ -36,7 +38,13 @@ async function tryToOpen(dir: string, name: string): Promise<RunTree> {
   if (root === undefined) return { dir, branch: undefined };
   const tree = { dir: join(root, ".askd", "worktrees", name), branch: `askd/${name}` };
   const base = `${BASE_REFS}/${name}`;
-  if (await isWhole(tree.dir)) return tree;
+  const ready = `${READY_REFS}/${name}`;
+  const makeReady = async () => {
+    await carrySettings(root, tree.dir);
+    await runGit(root, [...QUIETLY, "update-ref", ready, base]);
+    return tree;
+  };
+  if (await isWhole(tree.dir)) return (await readRef(root, ready)) === undefined ? makeReady() : tree;
   await excludeAskd(root);
   // A process that died meanwhile may have left a part of it.
   await rm(tree.dir, { recursive: true, force: true });
@@ -46,7 +54,7 @@ async function tryToOpen(dir: string, name: string): Promise<RunTree> {
   const hasBranch = (await readRef(root, `refs/heads/${tree.branch}`)) !== undefined;
   const from = hasBranch ? [tree.dir, tree.branch] : ["-b", tree.branch, tree.dir, base];
   await runGit(root, [...QUIETLY, "worktree", "add", "--quiet", ...from]);
-  return tree;
+  return makeReady();
 }
 
 /**
