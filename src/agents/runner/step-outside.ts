@@ -8,6 +8,7 @@ import type { Agent } from "../agent.ts";
 import { type AgentRegistry, chooseWay, findAgent } from "../registry.ts";
 import { type RunTree, openRunTree, publishRunTree } from "../workspace/run-tree.ts";
 import { getProgram, lowerLimits } from "./launch.ts";
+import { rememberTree } from "./old-tree.ts";
 import { makeRunDir, saveLaunch, withoutCallerVariables } from "./run-files.ts";
 
 /** The settings of an agent, as far as a workflow needs them. */
@@ -33,7 +34,12 @@ export function stepAgents(deps: StepAgentsDeps) {
   const env = withoutCallerVariables(deps.env);
   return {
     env,
-    openTree: (run: Run): Promise<RunTree> => openRunTree(run.dir ?? "/", run.workflow?.tree ?? run.id),
+    openTree: async (run: Run): Promise<RunTree> => {
+      const name = run.workflow?.tree ?? run.id;
+      const tree = await openRunTree(run.dir ?? "/", name);
+      if (tree.branch !== undefined) await rememberTree(stateDir, name, run);
+      return tree;
+    },
     publishTree: publishRunTree,
     runProgram: runStepProgram,
     prepareAgent: (start: AgentStart) => prepareAgent(start, { ...deps, env }),
