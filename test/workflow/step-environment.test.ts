@@ -1,4 +1,6 @@
 import { mkdtempSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -83,4 +85,23 @@ steps:
   const { json } = checkpoint.data["seen"] as { json: string[] };
   expect(json).toEqual(expect.arrayContaining(["PATH", "WISH", "GIVEN", "ASKD_RUN", "ASKD_STORE"]));
   expect(json.filter((name) => NAMED.includes(name))).toEqual([]);
+});
+
+test("an http step reaches an address by the rules for addresses of others", async () => {
+  const server = createServer((request, response) => response.end(JSON.stringify(request.headers)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const step = (id: string, url: string) => `  - { id: ${id}, tool: http, output: ${id}, input: { url: "${url}" } }`;
+  const yaml = `name: call\nsteps:\n${step("near", `http://127.0.0.1:${port}/`)}\n${step("private", "http://10.0.0.1/")}\n`;
+  const { run, checkpoint } = await runToEnd(yaml, {}, findWorkflowSettings({}, {}));
+  expect(checkpoint.data["near"]).toMatchObject({ status: 200, json: { "idempotency-key": `${run.id}:near` } });
+  expect(checkpoint.steps["private"]).toMatchObject({ status: "failed" });
+});
+
+test("a program works in the tree of its run only", async () => {
+  const yaml = `name: out\nsteps: [{ id: look, tool: shell, input: { argv: [ls], dir: "../.." } }]\n`;
+  const { run, checkpoint } = await runToEnd(yaml, { PATH: process.env["PATH"] ?? "" }, findWorkflowSettings({}, {}));
+  expect(run).toMatchObject({ status: "failed", reason: "bad_input" });
+  expect(checkpoint.steps["look"]?.failure?.message).toBe("dir must be a folder of the working tree");
 });
