@@ -8,12 +8,13 @@ import { type WorkflowOptions, openEngine } from "../../src/app.ts";
 import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
 import { findWorkflowSettings } from "../../src/config/workflow.ts";
 import type { Values } from "../../src/config/schema.ts";
-import type { Run } from "../../src/core/run/run.ts";
 import { parseCheckpoint } from "../../src/core/workflow/checkpoint.ts";
 import { readWorkflow } from "../../src/workflow/definition/read-workflow.ts";
 import { Workflows } from "../../src/workflow/run/workflows.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { ADA } from "../builders.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { until } from "../run-dir.ts";
 import { ROOMY } from "../scene.ts";
 import { aGitProject } from "./git-project.ts";
 
@@ -21,41 +22,30 @@ import { aGitProject } from "./git-project.ts";
 async function runToEnd(yaml: string, env: Record<string, string>, workflows: WorkflowOptions) {
   const stateDir = mkdtempSync(join(tmpdir(), "askd-steps-"));
   const { root, project, file } = aGitProject("test.yml", yaml);
-  const engine = await openEngine({
+  const engine = (await openEngine({
     store: { kind: "sqlite", file: join(stateDir, "askd.db") },
     rules: ROOMY,
     runs: { stateDir, askd: [], env, note: () => undefined, workflows },
-  });
+  })) as LocalEngine; // it opens a store of its own
+  const working = engine.work();
   onTestFinished(async () => {
     await engine.stop();
-    removeFolder(stateDir);
-    removeFolder(root);
+    await working;
+    await removeFolder(stateDir);
+    await removeFolder(root);
   });
   const { definition, hash = "" } = readWorkflow(yaml, "test.yml");
-  if (!definition || !("inside" in engine)) throw new Error("the workflow is not valid");
-  const { inside } = engine as unknown as { inside: ConstructorParameters<typeof Workflows>[0] };
+  if (!definition) throw new Error("the workflow is not valid");
+  const { inside } = engine;
   const started = new Workflows(inside);
   const at = { name: definition.name, host: ensureMachineId(stateDir), dir: project, file, definition: hash };
   const workflow = await started.approve(at, definition, ADA);
   const { id } = await started.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
-  const ended = whenEnded(id, inside.store);
-  void engine.work();
-  const run = await ended;
+  await until("the run has ended", async () => (await inside.store.findRun(id))?.endedAt !== undefined);
+  const run = await inside.store.findRun(id);
   const entry = await inside.store.findEntry("checkpoint", id);
-  if (!entry) throw new Error("the run has no checkpoint");
+  if (!run || !entry) throw new Error("the run has no checkpoint");
   return { run, checkpoint: parseCheckpoint(entry).checkpoint };
-}
-
-function whenEnded(id: Run["id"], store: ConstructorParameters<typeof Workflows>[0]["store"]): Promise<Run> {
-  return new Promise((resolve, reject) => {
-    const stop = store.onChange(() => {
-      store.findRun(id).then((run) => {
-        if (run?.endedAt === undefined) return;
-        stop();
-        resolve(run);
-      }, reject);
-    });
-  });
 }
 
 const SETTINGS: Values = {

@@ -15,9 +15,9 @@ import { rememberTree, removeOldTrees } from "./old-tree.ts";
 async function aStage() {
   const stateDir = mkdtempSync(join(tmpdir(), "askd-trees-"));
   const { root, project, git } = aGitProject("w.yml", "name: w\nsteps: []\n");
-  onTestFinished(() => {
-    removeFolder(stateDir);
-    removeFolder(root);
+  onTestFinished(async () => {
+    await removeFolder(stateDir);
+    await removeFolder(root);
   });
   const stage = new WorkflowStage();
   const workflow = await stage.approve("name: w\nsteps: [{ id: one, tool: shell, input: { argv: [one] } }]", {
@@ -42,7 +42,7 @@ test("the tree and the branch of a run are removed two weeks after its end, if t
   for (const { dir } of [pushed, changed]) writeFileSync(join(dir, "a.txt"), "one\n");
   writeFileSync(join(committed.dir, "a.txt"), "another\n");
   expect(await publishRunTree(pushed, "One")).toBe(true);
-  await expect(publishRunTree({ ...committed, branch: "askd/nowhere:" }, "One")).rejects.toThrow();
+  await expect(publishRunTree({ ...committed, branch: "askd/nowhere:" }, "One")).rejects.toThrow("nowhere");
   const areThere = () => [idle, pushed, changed, committed].map(({ dir }) => existsSync(dir));
   await stage.doDue();
   expect((await stage.run(idle.run.id)).status).toBe("completed");
