@@ -68,6 +68,11 @@ export function namedAgents(registry: AgentRegistry): string[] {
   return registry.flatMap(({ agent }) => (agent.program === "" ? [] : [agent.name]));
 }
 
+/** The names of the agents that keep limits: what they cost is known. */
+export function limitedAgentsOf(registry: AgentRegistry): string[] {
+  return registry.flatMap(({ agent }) => (agent.limitsKeptBy === undefined ? [] : [agent.name]));
+}
+
 /** The agents' clients, for the doors of a server. */
 export function knownClients(registry: AgentRegistry): KnownClients {
   return {

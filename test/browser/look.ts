@@ -11,25 +11,41 @@ import type { State } from "./states.ts";
 const OUT = resolve("shots");
 /** `npm run shots` takes them all; every change is looked at once wide and light, once narrow and dark. */
 const IS_WHOLE = process.env["ASKD_SHOTS"] === "all";
-const ALL_LOOKS = [
-  { name: "light-1280", colorScheme: "light", width: 1280, height: 860 },
-  { name: "dark-1280", colorScheme: "dark", width: 1280, height: 860 },
-  { name: "light-390", colorScheme: "light", width: 390, height: 844 },
-  { name: "dark-390", colorScheme: "dark", width: 390, height: 844 },
-] as const;
-const ALL_GERMAN_LOOKS = [
-  { name: "de-1280", width: 1280, height: 860 },
-  { name: "de-390", width: 390, height: 844 },
-] as const;
-const LOOKS = ALL_LOOKS.filter(({ name }) => IS_WHOLE || name === "light-1280" || name === "dark-390");
-const GERMAN_LOOKS = ALL_GERMAN_LOOKS.filter(({ name }) => IS_WHOLE || name === "de-390");
+/** The looks of a page whose wide window is so wide. */
+function looksAt(width: number) {
+  const wide = { width, height: 860 };
+  const narrow = { width: 390, height: 844 };
+  const looks = [
+    { name: `light-${width}`, colorScheme: "light", ...wide },
+    { name: `dark-${width}`, colorScheme: "dark", ...wide },
+    { name: "light-390", colorScheme: "light", ...narrow },
+    { name: "dark-390", colorScheme: "dark", ...narrow },
+  ] as const;
+  const german = [
+    { name: `de-${width}`, ...wide },
+    { name: "de-390", ...narrow },
+  ] as const;
+  return {
+    looks: looks.filter(({ name }) => IS_WHOLE || name === `light-${width}` || name === "dark-390"),
+    german: german.filter(({ name }) => IS_WHOLE || name === "de-390"),
+  };
+}
+type Looks = ReturnType<typeof looksAt>;
+/** How wide the wide window is, unless a page needs another one. */
+const WIDE = 1280;
 const REFLOW = { width: 320, height: 640 };
 const ADDED_MS = IS_WHOLE ? 250 : 120;
 
 type Language = "en" | "de";
 
 /** Takes pictures of states, into a folder of their own, and says what is wrong with what is seen. */
-export function lookAtAll(folder: string, stage: WebStage, states: readonly State[]): void {
+export function lookAtAll(
+  folder: string,
+  stage: WebStage,
+  states: readonly State[],
+  { wide = WIDE }: { wide?: number } = {},
+): void {
+  const seen = looksAt(wide);
   const out = join(OUT, folder);
   const readers = new Readers(stage);
   beforeAll(async () => {
@@ -41,15 +57,15 @@ export function lookAtAll(folder: string, stage: WebStage, states: readonly Stat
 
   describe.each(states)("$name", (state) => {
     test("is readable by all, in light and dark, wide and narrow", async () => {
-      expect(await lookAt(await readers.find(state, "en"), stage, state, out)).toEqual([]);
+      expect(await lookAt(await readers.find(state, "en"), seen, { stage, state, out })).toEqual([]);
     });
     test("has room for German words", async () => {
-      expect(await lookAtGerman(await readers.find(state, "de"), stage, state, out)).toEqual([]);
+      expect(await lookAtGerman(await readers.find(state, "de"), seen, { stage, state, out })).toEqual([]);
     });
   });
 
   test("every page has its picture in every state, theme, width and language", () => {
-    const looks = [...LOOKS, ...GERMAN_LOOKS];
+    const looks = [...seen.looks, ...seen.german];
     const wanted = states.flatMap((state) => looks.map((look) => `${state.name}-${look.name}.png`));
     expect(readdirSync(out).toSorted()).toEqual(wanted.toSorted());
   });
@@ -58,9 +74,16 @@ export function lookAtAll(folder: string, stage: WebStage, states: readonly Stat
   });
 }
 
-async function lookAt(page: Page, stage: WebStage, state: State, out: string): Promise<string[]> {
+/** A state of a page, and the folder of its pictures. */
+interface LookedAt {
+  stage: WebStage;
+  state: State;
+  out: string;
+}
+
+async function lookAt(page: Page, { looks }: Looks, { stage, state, out }: LookedAt): Promise<string[]> {
   const problems: string[] = [];
-  for (const [index, { name, colorScheme, ...size }] of LOOKS.entries()) {
+  for (const [index, { name, colorScheme, ...size }] of looks.entries()) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     if (index === 0) await state.open(page, stage);
@@ -78,9 +101,9 @@ async function lookAt(page: Page, stage: WebStage, state: State, out: string): P
   return problems;
 }
 
-async function lookAtGerman(page: Page, stage: WebStage, state: State, out: string): Promise<string[]> {
+async function lookAtGerman(page: Page, { german }: Looks, { stage, state, out }: LookedAt): Promise<string[]> {
   const problems: string[] = [];
-  for (const [index, { name, ...size }] of GERMAN_LOOKS.entries()) {
+  for (const [index, { name, ...size }] of german.entries()) {
     await page.setViewportSize(size);
     if (index === 0) await state.open(page, stage);
     await state.turn?.(page);

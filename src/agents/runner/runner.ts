@@ -18,6 +18,7 @@ import { MirrorWatch } from "./mirror-watch.ts";
 import { blockEpochs, findAgentProcess } from "../process/process.ts";
 import { readOwnIdentity } from "../process/process-identity.ts";
 import { launchFromSession } from "./launch.ts";
+import { removeOldTrees } from "./old-tree.ts";
 import { deleteLaunch, findKeptLaunch, hasLaunch, hasRunDir, listEpochs, makeRunDir, runDirOf } from "./run-files.ts";
 import { type StarterDeps, type ClaimedRun, startAgent, claimForStart } from "./starter.ts";
 import { sayLeft, stopRun } from "../process/stop.ts";
@@ -267,6 +268,7 @@ export class Runner {
     const { worker: id, host, stateDir, version } = this.#deps;
     const onFailure = (): void => undefined; // the next beat comes soon, and who misses many takes over
     void deleteOldLaunches(stateDir, work).catch(onFailure); // the next worker sweeps again
+    void removeOldTrees(stateDir, work).catch(onFailure);
     this.#mirrors ??= new MirrorWatch({ store, host, note: this.#deps.note });
     return new Heartbeat({ store, id, host, version, process: await readOwnIdentity(), onFailure });
   }

@@ -4,9 +4,11 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run/run.ts";
 import { runStepProgram } from "../process/step-program.ts";
 import { stopRun } from "../process/stop.ts";
+import type { Agent } from "../agent.ts";
 import { type AgentRegistry, chooseWay, findAgent } from "../registry.ts";
 import { type RunTree, openRunTree, publishRunTree } from "../workspace/run-tree.ts";
 import { getProgram, lowerLimits } from "./launch.ts";
+import { rememberTree } from "./old-tree.ts";
 import { makeRunDir, saveLaunch, withoutCallerVariables } from "./run-files.ts";
 
 /** The settings of an agent, as far as a workflow needs them. */
@@ -32,7 +34,12 @@ export function stepAgents(deps: StepAgentsDeps) {
   const env = withoutCallerVariables(deps.env);
   return {
     env,
-    openTree: (run: Run): Promise<RunTree> => openRunTree(run.dir ?? "/", run.workflow?.tree ?? run.id),
+    openTree: async (run: Run): Promise<RunTree> => {
+      const name = run.workflow?.tree ?? run.id;
+      const tree = await openRunTree(run.dir ?? "/", name);
+      if (tree.branch !== undefined) await rememberTree(stateDir, name, run);
+      return tree;
+    },
     publishTree: publishRunTree,
     runProgram: runStepProgram,
     prepareAgent: (start: AgentStart) => prepareAgent(start, { ...deps, env }),
@@ -63,6 +70,7 @@ async function prepareAgent(
   if (!known) throw new Refusal("bad_input", `There is no agent "${name}"`, { hint: "See: askd run --help" });
   const agent = chooseWay(registry, known, env);
   const [word = agent.program, ...before] = own.argv ?? [agent.program];
+  requireLimits(agent, own, budgetUsd);
   const program = await getProgram(word, env, dir);
   const isTold = agent.program === "";
   const parsed = agent.parseArgs(before);
@@ -79,10 +87,28 @@ async function prepareAgent(
       liveWindowMs,
       promptTool: "approve",
       ...(own.resume && { resumeWith: [...own.resume] }),
-      // Only agents that can be limited keep a limit.
-      ...(agent.limitsKeptBy !== undefined && limits),
+      ...limits,
     },
   };
   await saveLaunch(await makeRunDir(stateDir, runId), launch);
   return { agent: agent.name };
+}
+
+/** Refuses limits that nothing would keep, of the step, the workflow or the settings. */
+function requireLimits(
+  { name, limitsKeptBy }: Pick<Agent, "name" | "limitsKeptBy">,
+  own: AgentSettings,
+  budgetUsd: number | undefined,
+) {
+  if (limitsKeptBy !== undefined) return;
+  const limits: Array<readonly [string, unknown]> = [
+    ["The budget of the workflow or step", budgetUsd],
+    ["The setting budget", own.budget],
+    ["The setting max_turns", own.max_turns],
+  ];
+  const limit = limits.find(([, value]) => value !== undefined)?.[0];
+  if (limit === undefined) return;
+  throw new Refusal("bad_input", `${limit} cannot be kept: the agent "${name}" has no such limit`, {
+    hint: "Leave it out; only Claude Code and OpenCode can be limited",
+  });
 }

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { excludeAskd } from "./worktree.ts";
+import { carrySettings, excludeAskd } from "./worktree.ts";
 import { GitFailure, QUIETLY, readGit, runGit } from "./git.ts";
 import { findTreeRoot } from "./working-tree.ts";
 
@@ -8,6 +8,8 @@ import { findTreeRoot } from "./working-tree.ts";
 const REMOTE = "origin";
 /** Where a run began, by the name of its tree: a ref of this copy that is never pushed. */
 const BASE_REFS = "refs/askd/base";
+/** The trees that have everything, the settings of agents too: those come after the files of git. */
+const READY_REFS = "refs/askd/ready";
 /** How often a tree is tried that git cannot make, and how much longer the pause gets each time. */
 const MOST_TRIES = 8;
 const PAUSE_MS = 50;
@@ -36,7 +38,13 @@ async function tryToOpen(dir: string, name: string): Promise<RunTree> {
   if (root === undefined) return { dir, branch: undefined };
   const tree = { dir: join(root, ".askd", "worktrees", name), branch: `askd/${name}` };
   const base = `${BASE_REFS}/${name}`;
-  if (await isWhole(tree.dir)) return tree;
+  const ready = `${READY_REFS}/${name}`;
+  const makeReady = async () => {
+    await carrySettings(root, tree.dir);
+    await runGit(root, [...QUIETLY, "update-ref", ready, base]);
+    return tree;
+  };
+  if (await isWhole(tree.dir)) return (await readRef(root, ready)) === undefined ? makeReady() : tree;
   await excludeAskd(root);
   // A process that died meanwhile may have left a part of it.
   await rm(tree.dir, { recursive: true, force: true });
@@ -44,9 +52,12 @@ async function tryToOpen(dir: string, name: string): Promise<RunTree> {
   const begun = await readRef(root, base);
   if (begun === undefined) await runGit(root, [...QUIETLY, "update-ref", base, "HEAD"]);
   const hasBranch = (await readRef(root, `refs/heads/${tree.branch}`)) !== undefined;
-  const from = hasBranch ? [tree.dir, tree.branch] : ["-b", tree.branch, tree.dir, base];
+  // A run that is repeated long after its end goes on from what it pushed.
+  const pushed = `refs/remotes/${REMOTE}/${tree.branch}`;
+  const start = (await readRef(root, pushed)) === undefined ? base : pushed;
+  const from = hasBranch ? [tree.dir, tree.branch] : ["--no-track", "-b", tree.branch, tree.dir, start];
   await runGit(root, [...QUIETLY, "worktree", "add", "--quiet", ...from]);
-  return tree;
+  return makeReady();
 }
 
 /**
@@ -66,6 +77,37 @@ export async function publishRunTree({ dir, branch }: RunTree, message: string):
   if (head === base) return false;
   await runGit(dir, [...QUIETLY, "push", "--quiet", REMOTE, `HEAD:refs/heads/${branch}`]);
   return true;
+}
+
+/**
+ * Removes the tree of that name with its branch; false if it has changes that are not committed, or commits that are on no
+ * remote.
+ */
+export async function removeRunTree(dir: string, name: string): Promise<boolean> {
+  const root = await findTreeRoot(dir);
+  if (root === undefined) return true; // the project is gone
+  const tree = join(root, ".askd", "worktrees", name);
+  const branch = `refs/heads/askd/${name}`;
+  const base = `${BASE_REFS}/${name}`;
+  const begun = await readRef(root, base);
+  if (await isWhole(tree)) {
+    if ((await runGit(tree, ["status", "--porcelain"])) !== "") return false;
+    if (!(await isElsewhere(tree, await readRef(tree, "HEAD"), begun))) return false;
+  }
+  const head = await readRef(root, branch);
+  if (!(await isElsewhere(root, head, begun))) return false;
+  // Without --force: git refuses if something was changed since.
+  if (await isWhole(tree)) await runGit(root, [...QUIETLY, "worktree", "remove", tree]);
+  await runGit(root, [...QUIETLY, "worktree", "prune"]);
+  if (head !== undefined) await runGit(root, [...QUIETLY, "update-ref", "-d", branch, head]);
+  for (const ref of [`${READY_REFS}/${name}`, base]) await runGit(root, [...QUIETLY, "update-ref", "-d", ref]);
+  return true;
+}
+
+/** Says whether a commit is where the run began, or on a remote. */
+async function isElsewhere(dir: string, commit: string | undefined, begun: string | undefined): Promise<boolean> {
+  if (commit === undefined || commit === begun) return true;
+  return (await runGit(dir, ["for-each-ref", "--contains", commit, "refs/remotes"])) !== "";
 }
 
 /** Says whether the tree is there with all its files: git writes the index last. */

@@ -1,5 +1,6 @@
 import { appendFile, constants, copyFile, mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { hasErrorCode } from "../../core/error-code.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { GitFailure, readGit, runGit } from "./git.ts";
 import { findFileText } from "../process/private-file.ts";
@@ -70,13 +71,18 @@ export async function addWorktree(dir: string, name: string): Promise<Worktree> 
   return worktree;
 }
 
-/** Copies the settings of agents that are not committed; they are excluded, so that no run commits them. */
-async function carrySettings(root: string, tree: string) {
+/**
+ * Copies the settings of agents that are not committed, unless they are there; they are excluded, so that no run commits
+ * them.
+ */
+export async function carrySettings(root: string, tree: string) {
   const listed = await readGit(root, ["ls-files", "--others", "-z", "--", ...AGENT_SETTINGS]);
   const files = (listed ?? "").split("\0").filter((path) => path !== "" && !path.endsWith("/"));
   for (const file of files) {
     await mkdir(dirname(join(tree, file)), { recursive: true });
-    await copyFile(join(root, file), join(tree, file), constants.COPYFILE_EXCL);
+    await copyFile(join(root, file), join(tree, file), constants.COPYFILE_EXCL).catch((error: unknown) => {
+      if (!hasErrorCode(error, "EEXIST")) throw error; // a process that died had copied it
+    });
   }
   const ignored = (await readGit(root, ["ls-files", "--others", "--ignored", "--exclude-standard", "-z"])) ?? "";
   const isIgnored = new Set(ignored.split("\0"));

@@ -122,7 +122,7 @@ export function importedRun(
   { now, by, key }: { now: Instant; by: Actor; /** That signed the export. */ key?: string | undefined },
 ): Changes {
   const { id: runId, status, version } = run;
-  // Whoever exported it may have approved its definition; the people here have not.
+  // Its definition may be approved where it was exported; the people here have not read it.
   const adopted: Run = run.workflow ? { ...run, workflow: { ...run.workflow, isImported: true } } : run;
   const told = events.map((body) => JSON.parse(body) as Event); // checked when its line was read
   const kept = [...entries, ...entries.flatMap(messageEntry)].map((entry): Entry => ({ ...entry, version: 0 }));

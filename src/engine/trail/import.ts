@@ -8,6 +8,9 @@ import {
 } from "../../core/trail/export.ts";
 import { ExportSigner, isSignedBy } from "../../core/trail/export-signature.ts";
 import { type Person, changePerson, parsePerson, requireOwnAddresses } from "../../core/people/person.ts";
+import type { Entry } from "../../core/changes.ts";
+import { type Run, hasEnded } from "../../core/run/run.ts";
+import { findNamedRun, liveRunEntry, liveRunId } from "../../core/workflow/start.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { changeTemplate } from "../../core/answer/template.ts";
 import type { Store } from "../../store/store.ts";
@@ -134,11 +137,26 @@ async function importRun(
     return;
   }
   const known = await withoutKnownDefinitions(store, line);
-  const committed = await store.adopt(importedRun(known, { now: await store.now(), by, key }));
+  const changes = importedRun(known, { now: await store.now(), by, key });
+  const committed = await store.adopt({
+    ...changes,
+    entries: [...(changes.entries ?? []), ...(await liveGuardOf(store, line.run))],
+  });
   if (committed.ok) done.runs += 1;
   else if (committed.why === "newer_schema") {
     throw new Refusal("newer_schema", "A newer askd has taken over this store", { hint: "Update this askd" });
   } else done.conflicts.push(`${line.run.id} (${line.run.name}): its session belongs to another run here`);
+}
+
+/** The row by which an imported live run of a workflow keeps others for its issue from starting here. */
+async function liveGuardOf(store: Store, { id: runId, issue, workflow, ...run }: Run): Promise<Entry[]> {
+  const { repo, number } = issue ?? {};
+  if (!workflow || workflow.branch || hasEnded(run) || repo === undefined || number === undefined) return [];
+  const at = { name: workflow.name, repo, number, runId };
+  const before = await store.findEntry("trigger", liveRunId(at));
+  const known = findNamedRun(before);
+  const here = known === undefined ? undefined : await store.findRun(known);
+  return here && !hasEnded(here) ? [] : [liveRunEntry(before, at)];
 }
 
 function describeDamaged({ id, number, unreadable }: DamagedLine) {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PageVisit } from "../../../test/page-visit.ts";
+import { HOUR_MS } from "../../core/instant.ts";
 import { WorkflowStage } from "../../../test/workflow/stage.ts";
 
 const BAD = "<script>alert(1)</script>";
@@ -49,6 +50,16 @@ test("the list says how to begin, then shows what is approved and how many runs 
   expect(html).toContain("approved by ada");
   expect(html).not.toContain(BAD);
   expect((await visit.open("/runs")).html).toContain('href="/workflows"');
+});
+
+test("the list and the workflow say why triggers start nothing", async () => {
+  const hourly = RELEASE.replace("0 9 * * mon", "0 * * * *");
+  const { id } = await stage.approve(hourly); // there is no such file
+  visit.at.scene.skip(HOUR_MS);
+  await stage.pass(HOUR_MS);
+  for (const path of ["/workflows", `/workflows/${id}`]) {
+    expect((await visit.open(path)).html).toContain("The file of the workflow release was changed or removed");
+  }
 });
 
 test("a workflow is a picture of its steps with where each live run stands", async () => {

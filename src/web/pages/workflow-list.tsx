@@ -11,6 +11,8 @@ export interface WorkflowRow {
   workflow: ApprovedWorkflow;
   graph: WorkflowGraph;
   live: number;
+  /** Why its triggers start nothing, or could not start a run. */
+  problem: string | undefined;
 }
 
 /** The approved workflows of all projects. */
@@ -53,14 +55,17 @@ export function WorkflowsPage({ reader, rows }: { reader: PageReader; rows: read
 }
 
 /** The file of a workflow, and who approved it. */
-export function WorkflowFacts({ reader, row: { workflow } }: { reader: PageReader; row: WorkflowRow }) {
+export function WorkflowFacts({ reader, row: { workflow, problem } }: { reader: PageReader; row: WorkflowRow }) {
   return (
-    <p class="quiet">
-      {tell(reader, "w.file")}: {makeVisible(workflow.file)}
-      {workflow.repo === undefined ? null : ` (${makeVisible(workflow.repo)})`} ·{" "}
-      {tell(reader, "w.approved", { name: makeVisible(actorName(workflow.approvedBy)) })}{" "}
-      <Moment reader={reader} at={workflow.approvedAt} />
-    </p>
+    <>
+      {problem === undefined ? null : <p class="flow-failure">{makeVisible(problem)}</p>}
+      <p class="quiet">
+        {tell(reader, "w.file")}: {makeVisible(workflow.file)}
+        {workflow.repo === undefined ? null : ` (${makeVisible(workflow.repo)})`} ·{" "}
+        {tell(reader, "w.approved", { name: makeVisible(actorName(workflow.approvedBy)) })}{" "}
+        <Moment reader={reader} at={workflow.approvedAt} />
+      </p>
+    </>
   );
 }
 

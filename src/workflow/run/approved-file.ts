@@ -10,6 +10,13 @@ export async function isUnchanged({ file, dir, definition }: ApprovedWorkflow): 
   return found?.hash === definition;
 }
 
+/** Why the triggers of a workflow start nothing, if its file is no longer the approved one. */
+export async function findStaleness(workflow: ApprovedWorkflow): Promise<string | undefined> {
+  if (await isUnchanged(workflow)) return undefined;
+  const { name } = workflow;
+  return `The file of the workflow ${name} was changed or removed since it was approved, so nothing starts it. Read it, then: askd workflow approve ${name}`;
+}
+
 /** Refuses a workflow whose file was changed since it was approved. */
 export async function requireUnchanged(workflow: ApprovedWorkflow): Promise<void> {
   if (await isUnchanged(workflow)) return;

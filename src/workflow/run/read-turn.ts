@@ -4,6 +4,8 @@ import { isPending } from "../../core/question/question.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type KeptCheckpoint, type StepFailure, parseCheckpoint } from "../../core/workflow/checkpoint.ts";
+import { listUnknownTools } from "../../core/workflow/definition/check-definition.ts";
+import { OWN_TOOLS } from "../../core/workflow/definition/scope-name.ts";
 import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
 import type { IssueTracker } from "../../core/workflow/issue-tracker.ts";
 import { Machine, type StepResult, branchOutput } from "../../core/workflow/run/machine.ts";
@@ -28,7 +30,7 @@ export interface RunReading {
 }
 
 interface ReadDeps {
-  outside: { openTracker(): Promise<IssueTracker | undefined> };
+  outside: { openTracker(): Promise<IssueTracker | undefined>; mcpServers: readonly unknown[] };
   readSecrets(): Readonly<Record<string, string>>;
 }
 
@@ -42,7 +44,11 @@ export async function readTurn(
   const entry = await store.findEntry("checkpoint", id);
   if (!run?.workflow || !entry) return undefined;
   const definition = await readDefinition(store, run.workflow.definition);
-  const { kept, rejection } = await withIssue(run, parseCheckpoint(entry), outside);
+  const { kept, rejection = findMissingTool(run, definition, outside) } = await withIssue(
+    run,
+    parseCheckpoint(entry),
+    outside,
+  );
   const ids = run.owes;
   const open = (ids.length === 0 ? [] : await decider.rows.readMany(ids)).filter(
     ({ question }) => !isPending(question),
@@ -91,6 +97,18 @@ async function withIssue(
     if (error instanceof Refusal) return { kept, rejection: { code: "no_issue", message: error.message } };
     throw error;
   }
+}
+
+/** Without MCP servers a tool that askd does not have stops a run before its first step. */
+function findMissingTool(
+  { status }: Run,
+  definition: WorkflowDefinition,
+  { mcpServers }: ReadDeps["outside"],
+): StepFailure | undefined {
+  if (status !== "queued" || mcpServers.length > 0) return undefined;
+  const [tool] = listUnknownTools(definition, OWN_TOOLS);
+  if (tool === undefined) return undefined;
+  return { code: "unknown_tool", message: `There is no tool ${tool}, and the settings have no MCP server` };
 }
 
 /** How the runs that have ended count for the step that waits for them. */

@@ -85,6 +85,32 @@ test("a run that moved goes on after a newer definition of its workflow was appr
   expect(other.ran).toEqual([["paint", "Red"]]);
 });
 
+test.each(["nothing", "an ended run"])("a live run that moved keeps its issue where %s was before", async (what) => {
+  const stage = new WorkflowStage();
+  const issue = { repo: "acme/shop", number: 7 };
+  await stage.start(ASKING, { issue });
+  const other = new WorkflowStage({ seed: "other" });
+  const workflow = await other.approve(ASKING);
+  const start = () => other.workflows.start({ workflow, cause: { type: "manual" }, inputs: {}, issue }, ADA);
+  if (what !== "nothing") await other.engine.cancelRun((await start()).id, ADA);
+  const lines = Readable.from(await exported(stage));
+  expect(await importLines(other.store, lines, ADA)).toMatchObject({ runs: 1, conflicts: [] });
+  await expect(start()).rejects.toThrow("is live for this issue");
+  expect((await other.engine.verify()).problems).toEqual([]);
+});
+
+test("a live run that moves leaves an issue to the run that has it already", async () => {
+  const stage = new WorkflowStage();
+  const issue = { repo: "acme/shop", number: 7 };
+  await stage.start(ASKING, { issue });
+  const other = new WorkflowStage({ seed: "other" });
+  const here = await other.start(ASKING, { issue });
+  const lines = Readable.from(await exported(stage));
+  expect(await importLines(other.store, lines, ADA)).toMatchObject({ runs: 1, conflicts: [] });
+  const row = await other.store.findEntry("trigger", "live ask acme/shop#7");
+  expect(row?.body["runId"]).toBe(here.id);
+});
+
 test.each([
   [
     "a definition that is not the one of its hash",

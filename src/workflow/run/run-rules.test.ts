@@ -212,3 +212,16 @@ test("two runs work in trees of their own, and each publishes its own branch", a
   const three = await openRunTree(project, "w-three");
   expect(await publishRunTree(three, "Three")).toBe(false);
 });
+
+test("a run with a tool that nothing has does none of its steps", async () => {
+  const stage = new WorkflowStage();
+  const run = await stage.start(`
+name: unknown
+steps:
+  - { id: begin, tool: shell, input: { argv: [begin] } }
+  - { id: measure, tool: measure_it }
+`);
+  expect(run).toMatchObject({ status: "failed", reason: "unknown_tool" });
+  expect(run.result?.summary).toBe("There is no tool measure_it, and the settings have no MCP server");
+  expect(stage.ran).toEqual([]);
+});

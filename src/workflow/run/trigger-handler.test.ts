@@ -49,6 +49,11 @@ async function numbers(stage: WorkflowStage): Promise<Array<number | undefined>>
   return (await stage.runs()).map(({ issue }) => issue?.number);
 }
 
+/** Why the triggers start nothing, as people see it. */
+async function triggerFailure(stage: WorkflowStage): Promise<string | undefined> {
+  return (await stage.store.listFailingJobs(10)).find(({ kind }) => kind === "trigger")?.failure?.why;
+}
+
 test("a schedule starts a run each time that it is due", async () => {
   const stage = new WorkflowStage();
   await stage.approveFile(`name: nightly\ntriggers: [{ schedule: "0 */6 * * *" }]${STEPS}`);
@@ -142,9 +147,38 @@ test("a file that was changed since it was approved starts nothing, until it is 
   writeFileSync(file, changed);
   await stage.pass(HOUR_MS);
   expect(await stage.runs()).toEqual([]);
+  expect(await triggerFailure(stage)).toContain("changed or removed since it was approved");
+  expect(await triggerFailure(stage)).toContain("askd workflow approve nightly");
   await stage.approve(changed, { dir, file });
   await stage.pass(HOUR_MS);
   expect(stage.ran).toEqual([["other", "schedule", "none"]]);
+});
+
+test.each([
+  ["an expression that fails", "lower(issueNumber)", "lower takes a text"],
+  ["a value that is not allowed", "'y'", "note"],
+])("%s in the inputs of one issue keeps no other issue from its run, and is said", async (_name, value, why) => {
+  const issues = new Issues();
+  const stage = new WorkflowStage({ tracker: issues.tracker });
+  const trigger = `{ label_added: auto-fix, inputs: { note: "{{ issueNumber == 7 && ${value} || 'x' }}" } }`;
+  await stage.approveFile(
+    `name: fix\ninputs: { note: { type: string, options: [x] } }\ntriggers: [${trigger}]${STEPS}`,
+  );
+  stage.skip(SECOND_MS);
+  issues.label(7, stage.now);
+  issues.label(8, stage.now);
+  await stage.pass(MINUTE_MS);
+  expect(await numbers(stage)).toEqual([8]);
+  issues.label(9, stage.now);
+  issues.all.delete(8);
+  stage.skip(SECOND_MS);
+  issues.label(7, stage.now);
+  await stage.pass(MINUTE_MS);
+  expect(await numbers(stage)).toEqual([8, 9]);
+  expect(stage.failures).toEqual([]);
+  expect(await triggerFailure(stage)).toMatch(
+    new RegExp(`The trigger label_added could start no run for acme/shop#7: .*${why}`),
+  );
 });
 
 test("a service that does not reply is asked again, and nothing is lost", async () => {

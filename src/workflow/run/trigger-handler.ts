@@ -3,16 +3,20 @@ import type { Entry } from "../../core/changes.ts";
 import { Instant, later } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { type ClaimedJob, jobKey } from "../../core/run/job.ts";
+import { type ClaimedJob, JobFailure, jobKey } from "../../core/run/job.ts";
 import { type ApprovedWorkflow, parseApproved } from "../../core/workflow/approval.ts";
 import type { WorkflowDefinition, WorkflowTrigger } from "../../core/workflow/definition/definition.ts";
-import type { IssueTracker, TrackedIssue } from "../../core/workflow/issue-tracker.ts";
+import type { IssuePlace, IssueTracker, TrackedIssue } from "../../core/workflow/issue-tracker.ts";
+import { EvaluationProblem } from "../../core/workflow/definition/evaluate.ts";
+import { ExpressionProblem } from "../../core/workflow/definition/expression-token.ts";
+import { ValueTooLarge } from "../../core/workflow/definition/value-size.ts";
 import type { WorkflowCause } from "../../core/workflow/start.ts";
 import { findTrigger, labelsOf, schedulesOf } from "../../core/workflow/trigger/match-trigger.ts";
 import { type ScheduleTrigger, decideSchedule, findNextDue } from "../../core/workflow/trigger/schedule.ts";
+import { sayWhy } from "../../engine/jobs/job-retry.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import type { StepOutside } from "../tool/tool.ts";
-import { isUnchanged } from "./approved-file.ts";
+import { findStaleness } from "./approved-file.ts";
 import { readDefinition } from "./kept-definition.ts";
 import { fillInputs } from "./trigger-input.ts";
 import { nextLookAt } from "./trigger-job.ts";
@@ -26,6 +30,8 @@ const LookState = z.object({
   due: z.record(z.string(), Instant).default({}),
   /** For each issue the change that was last looked at, and the label event that was last acted on. */
   issues: z.record(z.string(), z.object({ updatedAt: z.string(), labelledAt: z.string() })).default({}),
+  /** The last run that could not be started; until one was. */
+  failure: JobFailure.optional(),
 });
 type LookState = z.infer<typeof LookState>;
 
@@ -38,9 +44,13 @@ export async function lookAtTriggers(job: ClaimedJob, work: JobContext, outside:
   if (!entry) return void (await decider.commit({ finished: [job] }));
   const workflow = parseApproved(entry);
   const definition = await readDefinition(store, workflow.definition);
-  if (await isUnchanged(workflow)) await new TriggerLook({ workflow, definition, work, outside }).look();
+  const stale = await findStaleness(workflow);
+  const failure = stale
+    ? { why: stale, at: work.now }
+    : await new TriggerLook({ workflow, definition, work, outside }).look();
   const next = nextLookAt(definition, work.now) ?? later(work.now, DAY_MS);
-  await decider.commit({ postponed: [{ job, dueAt: next, tries: 0 }] });
+  // The job keeps the reason, so that people see why nothing is started.
+  await decider.commit({ postponed: [{ job, dueAt: next, tries: failure ? 1 : 0, ...(failure && { failure }) }] });
 }
 
 interface LookDeps {
@@ -56,13 +66,16 @@ class TriggerLook {
   readonly #workflows: Workflows;
   #state: LookState = { due: {}, issues: {} };
   #version = 0;
+  /** A failure of this look stays, whatever is started after it. */
+  #hasFailed = false;
 
   constructor(deps: LookDeps) {
     this.#deps = deps;
     this.#workflows = new Workflows(deps.work);
   }
 
-  async look(): Promise<void> {
+  /** Returns why a run could not be started, if the last one could not. */
+  async look(): Promise<JobFailure | undefined> {
     const { workflow, work, definition, outside } = this.#deps;
     const entry = await work.store.findEntry("trigger", this.#id);
     this.#version = entry?.version ?? 0;
@@ -86,6 +99,7 @@ class TriggerLook {
       if (isDue) await this.#startScheduled(trigger, labels.length > 0 ? open : undefined, tracker);
     }
     await this.#keep();
+    return this.#state.failure;
   }
 
   /** Starts a run if somebody who may write has put the label there since the last look. */
@@ -138,13 +152,21 @@ class TriggerLook {
       issueNumber: issue?.number,
       repo: issue?.repo,
     };
-    const inputs = fillInputs(trigger, scope);
+    const { failure } = this.#state;
+    if (!this.#hasFailed) this.#state.failure = undefined;
     try {
+      const inputs = fillInputs(trigger, scope);
       await this.#workflows.start({ workflow, cause, inputs, issue: place, entries: [this.#entry] }, SYSTEM);
       this.#version += 1;
     } catch (error) {
-      const isBusy = error instanceof Refusal && (error.code === "already_pending" || error.code === "bad_input");
-      if (!isBusy) throw error;
+      const isBusy = error instanceof Refusal && error.code === "already_pending";
+      const why = findStartProblem(error);
+      if (!isBusy && why === undefined) throw error;
+      this.#state.failure = failure;
+      if (why === undefined) return;
+      // One that cannot be started keeps no other from it.
+      this.#hasFailed = true;
+      this.#state.failure = { why: sayProblem(cause, place, why), at: this.#deps.work.now };
     }
   }
 
@@ -159,6 +181,18 @@ class TriggerLook {
   get #id() {
     return `look ${this.#deps.workflow.id}`;
   }
+}
+
+/** Why no run can be started as its trigger says; undefined if that is not its fault. */
+function findStartProblem(error: unknown): string | undefined {
+  const isWrong =
+    error instanceof EvaluationProblem || error instanceof ExpressionProblem || error instanceof ValueTooLarge;
+  return isWrong || (error instanceof Refusal && error.code === "bad_input") ? sayWhy(error) : undefined;
+}
+
+function sayProblem({ type }: WorkflowCause, issue: IssuePlace | undefined, why: string): string {
+  const about = issue === undefined ? "" : ` for ${issue.repo}#${issue.number}`;
+  return `The trigger ${type} could start no run${about}: ${why}`;
 }
 
 /** The repository of the project, if the settings name it; without one, those of the settings. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEFAULT_AGENT } from "../../core/workflow/definition/check-definition.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { StepResult } from "../../core/workflow/run/machine.ts";
 import { type PromptPart, joinPrompt } from "../../core/workflow/run/prompt.ts";
@@ -6,7 +7,7 @@ import { findOutputMismatch } from "./output-schema.ts";
 import { parseInput } from "./step-input.ts";
 
 const AgentInput = z.strictObject({
-  agent: z.string().min(1).default("claude"),
+  agent: z.string().min(1).default(DEFAULT_AGENT),
   prompt: z.union([z.string().min(1), z.array(z.union([z.string(), z.object({ quoted: z.string() })])).min(1)]),
   /** The JSON Schema of its structured output. */
   schema: z.record(z.string(), z.unknown()).optional(),

@@ -41,7 +41,9 @@ export async function callMcpTool(
   const { dir } = await context.openTree();
   const opened: McpConnection[] = [];
   try {
-    for (const server of servers) opened.push(await connect(server, dir, context));
+    const { outside, run, signal } = context;
+    const env = { ...outside.env, ...runVariables(run) };
+    for (const server of servers) opened.push(await connect(server, { dir, env, signal }));
     const [first, ...others] = opened.filter(({ tools }) => tools.some((each) => each.name === tool));
     if (!first) throw unknownTool(name);
     if (others.length > 0) {
@@ -53,6 +55,24 @@ export async function callMcpTool(
   } finally {
     await Promise.allSettled(opened.map((each) => each.close()));
   }
+}
+
+/** The names of all tools that these servers have, `tool` and `server.tool`, and the servers that do not start. */
+export async function listServerTools(
+  servers: readonly McpServerSettings[],
+  place: ServerPlace,
+): Promise<{ names: string[]; away: string[] }> {
+  const listed = await Promise.all(
+    servers.map(async (server) => {
+      const connection = await connect(server, place).catch(() => undefined); // its steps say why
+      await connection?.close();
+      return { server: server.name, tools: connection?.tools };
+    }),
+  );
+  return {
+    names: listed.flatMap(({ server, tools = [] }) => tools.flatMap(({ name }) => [name, `${server}.${name}`])),
+    away: listed.flatMap(({ server, tools }) => (tools === undefined ? [server] : [])),
+  };
 }
 
 /** The servers that may have the tool: the one that the name says, else all. */
@@ -81,19 +101,25 @@ function fromRun(tool: z.infer<typeof ToolView> | undefined, { issue, run }: Ste
   return Object.fromEntries(wanted.map((name) => [name, known[name]]));
 }
 
-async function connect(server: McpServerSettings, dir: string, context: StepContext): Promise<McpConnection> {
+/** Where a server is started. */
+interface ServerPlace {
+  dir: string;
+  env: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+}
+
+async function connect(server: McpServerSettings, { dir, env, signal }: ServerPlace): Promise<McpConnection> {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   const client = new Client({ name: "askd", version: "1" });
   const [command = "", ...args] = server.command ?? [];
-  const env = { ...context.outside.env, ...server.env, ...runVariables(context.run) };
   const transport =
     server.url === undefined
-      ? new StdioClientTransport({ command, args, env, cwd: dir, stderr: "ignore" })
+      ? new StdioClientTransport({ command, args, env: { ...env, ...server.env }, cwd: dir, stderr: "ignore" })
       : new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: { ...server.headers } } });
   try {
-    await client.connect(transport, { timeout: CONNECT_MS, signal: context.signal });
-    const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS, signal: context.signal });
+    await client.connect(transport, { timeout: CONNECT_MS, signal });
+    const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS, signal });
     return {
       server: server.name,
       tools: z.array(ToolView).parse(tools),
@@ -105,7 +131,7 @@ async function connect(server: McpServerSettings, dir: string, context: StepCont
     };
   } catch (cause) {
     await client.close().catch(() => undefined); // it may never have been there
-    context.signal.throwIfAborted();
+    signal.throwIfAborted();
     throw new StepError("not_connected", `The MCP server ${server.name} does not start: ${sayCause(cause)}`, { cause });
   }
 }

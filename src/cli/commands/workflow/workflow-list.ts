@@ -1,11 +1,15 @@
+import { dirname } from "node:path";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { describeTrigger } from "../../../core/workflow/definition/graph.ts";
-import { type UsableWorkflow, isUsable } from "../../../workflow/definition/workflow-folder.ts";
+import { findStaleness } from "../../../workflow/run/approved-file.ts";
+import { type UsableWorkflow, findWorkflowFolder, isUsable } from "../../../workflow/definition/workflow-folder.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Context } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { cutCells, padCells, textWidth } from "../../terminal/terminal.ts";
+import { asTyped } from "../../program.ts";
 import { oneLine } from "../../view/sanitise.ts";
+import { openWorkflows } from "./workflow-engine.ts";
 import { readProjectWorkflows, sayFileProblems } from "./project-workflows.ts";
 import type { WorkflowFlags } from "./workflow.ts";
 
@@ -18,11 +22,26 @@ export async function list(words: readonly string[], _given: WorkflowFlags, cont
   const workflows = files.filter(isUsable);
   const mistakes = files.flatMap(({ problems }) => problems.filter(({ level }) => level === "error"));
   sayFileProblems(mistakes, context);
+  for (const why of await listStale(context))
+    context.stderr.write(`warning: ${asTyped(oneLine(why), context.program)}\n`);
   printResult(context, FIELDS, {
     page: () => (files.length === 0 ? sayNone(context) : renderList(workflows, textWidth(context.stdout.columns))),
     json: () => workflows.map(viewWorkflow),
   });
   return mistakes.length > 0 ? EXIT_CODE.usage : 0;
+}
+
+/** The approved workflows of this project whose files are no longer the approved ones. */
+async function listStale(context: Context): Promise<string[]> {
+  if (context.place.store.kind === "server") return []; // the machine with the store knows what is approved
+  const folder = await findWorkflowFolder(context.cwd, context.homeDir);
+  const { workflows } = await openWorkflows(context);
+  const host = await context.host();
+  const approved = (await workflows.list()).filter(
+    (each) => each.host === host && (folder === undefined ? each.dir === context.cwd : dirname(each.file) === folder),
+  );
+  const found = await Promise.all(approved.map(findStaleness));
+  return found.filter((why) => why !== undefined);
 }
 
 function sayNone({ program }: Context) {

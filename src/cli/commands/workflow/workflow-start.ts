@@ -10,7 +10,7 @@ import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { findRepository } from "../run/repository.ts";
 import { startService } from "../service/worker.ts";
-import { readProjectWorkflows } from "./project-workflows.ts";
+import { readProjectWorkflows, requireTools } from "./project-workflows.ts";
 import { openWorkflows, projectOf } from "./workflow-engine.ts";
 import type { WorkflowFlags } from "./workflow.ts";
 
@@ -19,6 +19,7 @@ const APPROVED_FIELDS = ["name", "path", "hash", "approved_by", "approved_at"] a
 /** Lets a workflow run, after a person has read it; each change of its file has to be approved anew. */
 export async function approve(words: readonly string[], _given: WorkflowFlags, context: Context): Promise<number> {
   const found = await getNamed(words, "workflow approve <name>", context);
+  await requireTools(found, context);
   const { engine, workflows } = await openWorkflows(context);
   const by = await whoTypes(engine, context);
   const { place, repo } = await placeOf(found, context);
@@ -41,6 +42,7 @@ export async function start(words: readonly string[], given: WorkflowFlags, cont
   const by = await whoTypes(engine, context);
   const { place } = await placeOf(found, context);
   const workflow = await workflows.getApproved(place, found.hash);
+  await requireTools(found, context);
   const issue = given.issue === undefined ? undefined : parseIssue(given.issue);
   const inputs = readPairs(given.input ?? []);
   const run = await workflows.start({ workflow, cause: { type: "manual", by: by.id }, inputs, issue }, by);

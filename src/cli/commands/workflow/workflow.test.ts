@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ADA } from "../../../../test/builders.ts";
@@ -33,13 +33,20 @@ function write(name: string, text: string) {
 }
 
 /** Types a command in a folder of the project. */
-async function typed(argv: readonly string[], cwd = project) {
+async function typed(argv: readonly string[], cwd = project, env: Record<string, string> = {}) {
   const writeFile = (path: string, text: string) => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     return Promise.resolve();
   };
-  return type(new Scene(), ["workflow", ...argv], { cwd, homeDir: base, writeFile });
+  return type(new Scene(), ["workflow", ...argv], { cwd, homeDir: base, writeFile, env });
+}
+
+/** The place of settings with this text. */
+function settings(text: string) {
+  const dir = mkdtempSync(join(base, "settings-"));
+  writeFileSync(join(dir, "config.toml"), text, { mode: 0o600 });
+  return { ASKD_CONFIG_DIR: dir };
 }
 
 describe("askd workflow init", () => {
@@ -57,7 +64,8 @@ describe("askd workflow init", () => {
     expect(readFileSync(join(folder, `${name}.yml`), "utf8")).toMatch(
       /^# yaml-language-server: \$schema=https:\S+\/workflow\.schema\.json\n/,
     );
-    expect(await typed(["validate"])).toMatchObject({ exit: 0, stderr: "" });
+    const env = settings('[mcp_servers.code]\ncommand = ["code"]\n');
+    expect(await typed(["validate"], project, env)).toMatchObject({ exit: 0, stderr: "" });
     expect((await typed(["graph", name])).exit).toBe(0);
   });
 
@@ -111,6 +119,33 @@ describe("askd workflow validate", () => {
     });
   });
 
+  test("warns of a tool that nothing can have without MCP servers", async () => {
+    write("w.yml", PLAIN.replace("shell", "measure_it"));
+    expect(await typed(["validate"])).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining("w.yml:3:22: there is no tool measure_it in askd, and the settings have no MCP"),
+    });
+    const env = settings('[mcp_servers.code]\ncommand = ["code"]\n');
+    expect(await typed(["validate"], project, env)).toMatchObject({ exit: 0, stderr: "" });
+  });
+
+  test.each([
+    [
+      "name: w\nbudget: { per_run: 5 }\nsteps:\n  - { id: fix, tool: agent, input: { agent: codex, prompt: Do } }\n",
+      "w.yml:2:9",
+    ],
+    ["name: w\nsteps:\n  - { id: fix, tool: agent, input: { agent: mine, prompt: Do, budget: 2 } }\n", "w.yml:3:71"],
+  ])("refuses a budget for an agent whose cost is not known", async (text, place) => {
+    write("w.yml", text);
+    const { exit, stderr } = await typed(["validate"]);
+    expect({ exit, stderr }).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining(`${place}: A budget cannot be kept`),
+    });
+    write("w.yml", text.replace(/codex|mine/, "claude"));
+    expect((await typed(["validate"])).exit).toBe(0);
+  });
+
   test("refuses links, large files and two files with one name", async () => {
     write("a.yml", PLAIN);
     write("b.yml", PLAIN);
@@ -143,6 +178,20 @@ describe("askd workflow list and graph", () => {
       { name: "autofix", steps: ["analyze", "check_confidence", "apply_fix", "run_checks", "create_pr"] },
       { name: "plain", steps: ["one"] },
     ]);
+  });
+
+  test("warn of a workflow whose file was changed or removed since it was approved", async () => {
+    write("plain.yml", PLAIN);
+    const scene = new Scene();
+    const typeHere = (...argv: string[]) => type(scene, ["workflow", ...argv], { cwd: project, homeDir: base });
+    expect((await typeHere("approve", "plain")).exit).toBe(0);
+    expect((await typeHere("list")).stderr).toBe("");
+    write("plain.yml", PLAIN.replace("ls", "rm"));
+    const warning =
+      /^warning: The file of the workflow plain was changed or removed .*: askd workflow approve plain\n$/;
+    expect((await typeHere("list")).stderr).toMatch(warning);
+    rmSync(join(folder, "plain.yml"));
+    expect((await typeHere("list")).stderr).toMatch(warning);
   });
 
   test("show a picture of the steps", async () => {
@@ -209,4 +258,30 @@ test("askd workflow show says why an imported run does not begin", async () => {
   expect(stdout).toMatch(/is queued \(.*not approved here.*: askd workflow approve plain\)/);
   const json = await type(scene, ["workflow", "show", "1", "--json=reason"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ reason: expect.stringContaining("not approved here") });
+});
+
+describe("askd workflow approve", () => {
+  const CODE = `[mcp_servers.code]\ncommand = ["${process.execPath}", "${resolve("test/workflow/code-tools.mjs")}"]\n`;
+  const use = (...tools: string[]) =>
+    `name: use\nsteps:\n${tools.map((tool) => `  - { id: ${tool.replace(".", "_")}, tool: ${tool} }\n`).join("")}`;
+
+  test.each([
+    ["no MCP server", "", "There is no tool measure_it in askd, and the settings have no MCP server"],
+    ["one without it", CODE, "There is no tool measure_it in askd, and no MCP server of the settings has it"],
+  ])("refuses a tool that nothing has, with %s", async (_name, text, message) => {
+    write("use.yml", use("shell", "measure_it"));
+    const { exit, stderr } = await typed(["approve", "use"], project, settings(text));
+    expect({ exit, stderr }).toMatchObject({ exit: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test("takes tools that the servers have, and warns if one cannot be asked", async () => {
+    write("use.yml", use("run_checks", "code.run_checks"));
+    expect(await typed(["approve", "use"], project, settings(CODE))).toMatchObject({ exit: 0 });
+    write("use.yml", use("measure_it"));
+    const away = settings(`${CODE}[mcp_servers.away]\ncommand = ["/nowhere/at-all"]\n`);
+    expect(await typed(["approve", "use"], project, away)).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining("these MCP servers do not start: away"),
+    });
+  });
 });

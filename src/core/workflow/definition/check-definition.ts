@@ -10,12 +10,18 @@ import { type PlacedStep, stepsOf } from "./step-tree.ts";
 const MOST_STEPS_IN_ALL = 200;
 const MOST_NESTED = 4;
 const ASKING_TOOL = "post_question";
+/** The agent of a step that names none. */
+export const DEFAULT_AGENT = "claude";
 
 /** The tools that a workflow can call. */
 export interface KnownTools {
   names: readonly string[];
   /** There may be others: MCP servers were not asked for theirs. */
   mayHaveMore: boolean;
+  /** The settings have no MCP server here; those of the machine that runs the workflow may have one. */
+  isWithoutServers?: boolean;
+  /** The agents whose cost is known, so that a budget can be kept; undefined if that is not checked. */
+  limitedAgents?: readonly string[];
 }
 
 /** Finds the mistakes that the shape of a definition does not show. Nothing is executed. */
@@ -26,6 +32,7 @@ export function checkDefinition(definition: WorkflowDefinition, tools?: KnownToo
     ...checkNesting(steps),
     ...steps.flatMap((placed) => checkSuspend(placed)),
     ...(tools ? toolCalls(definition, steps).flatMap((call) => checkTool(call, tools)) : []),
+    ...(tools?.limitedAgents ? checkBudgets(definition, steps, tools.limitedAgents) : []),
     ...checkResume(definition, steps),
     ...checkInputs(definition),
     ...(definition.triggers ?? []).flatMap((trigger, index) => checkTrigger(definition, trigger, ["triggers", index])),
@@ -78,11 +85,40 @@ function toolCalls({ on_timeout, on_failure }: WorkflowDefinition, steps: readon
   ];
 }
 
-function checkTool({ tool, path }: ToolPlace, { names, mayHaveMore }: KnownTools): DefinitionProblem[] {
+/** A budget, of a step or of the workflow, is for agents whose cost is known. */
+function checkBudgets(
+  definition: WorkflowDefinition,
+  steps: readonly PlacedStep[],
+  limited: readonly string[],
+): DefinitionProblem[] {
+  return steps.flatMap(({ step, path }) => {
+    if (!("tool" in step) || step.tool !== "agent") return [];
+    const { agent = DEFAULT_AGENT, budget } = step.input ?? {};
+    const isKept = typeof agent !== "string" || agent.includes("{{") || limited.includes(agent);
+    if (isKept || (budget === undefined && definition.budget === undefined)) return [];
+    const at = budget === undefined ? ["budget"] : [...path, "input", "budget"];
+    const message = `A budget cannot be kept: what the agent ${agent} costs is not known`;
+    return [error(at, message, `Leave it out, or use one of: ${limited.join(", ")}`)];
+  });
+}
+
+/** The tools that a definition calls and that are not among these. */
+export function listUnknownTools(definition: WorkflowDefinition, names: readonly string[]): string[] {
+  const called = toolCalls(definition, stepsOf(definition)).map(({ tool }) => tool);
+  return [...new Set(called)].filter((tool) => !names.includes(tool));
+}
+
+function checkTool({ tool, path }: ToolPlace, known: KnownTools): DefinitionProblem[] {
+  const { names, mayHaveMore, isWithoutServers } = known;
   if (names.includes(tool)) return [];
   const meant = findNearest(tool, names);
   const hint = meant === undefined ? `There are: ${names.join(", ")}` : `Did you mean ${meant}?`;
   if (!mayHaveMore) return [error(path, `There is no tool ${tool}`, hint)];
+  if (isWithoutServers) {
+    const message = `there is no tool ${tool} in askd, and the settings have no MCP server that could have it`;
+    const add = "Add the server that has it to the settings: [mcp_servers.<name>]";
+    return [{ level: "warning", path, message, hint: meant === undefined ? add : hint }];
+  }
   if (meant === undefined) return [];
   return [{ level: "warning", path, message: `there is no tool ${tool} in askd; an MCP server must have it`, hint }];
 }

@@ -1,5 +1,6 @@
 import type { RunId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { jobKey } from "../../../core/run/job.ts";
 import { LIVE_STATUSES, type Run, hasEnded } from "../../../core/run/run.ts";
 import type { Rules } from "../../../core/rules.ts";
 import { redact } from "../../../core/secret/redact.ts";
@@ -12,12 +13,13 @@ import type { ShownStep, WorkflowPictureView } from "../../../web/parts/workflow
 import type { WorkflowRow } from "../../../web/pages/workflow-list.tsx";
 import type { PagesDeps } from "../deps.ts";
 
+const MOST_FAILING = 1_000;
 const MOST_LIVE = 500;
 /** The branches of one run that its picture shows. */
 const MOST_BRANCHES = 60;
 
 /** Reads what the store keeps about workflows. */
-export type WorkflowStore = Pick<Store, "findEntry" | "listEntries">;
+export type WorkflowStore = Pick<Store, "findEntry" | "listEntries" | "listFailingJobs">;
 
 /** The approved workflows, with their pictures and the number of their live runs. */
 export async function readWorkflowRows({ workflows, engine }: PagesDeps): Promise<WorkflowRow[]> {
@@ -25,11 +27,15 @@ export async function readWorkflowRows({ workflows, engine }: PagesDeps): Promis
   const approved = (await workflows.listEntries("workflow")).map(parseApproved);
   if (approved.length === 0) return [];
   const live = await listLive(engine);
+  const failing = new Map(
+    (await workflows.listFailingJobs(MOST_FAILING)).map(({ key, failure }) => [key, failure?.why]),
+  );
   const rows = await Promise.all(
     approved.map(async (workflow) => ({
       workflow,
       graph: await readGraph(workflows, workflow.definition),
       live: live.filter((run) => isOf(run, workflow)).length,
+      problem: failing.get(jobKey("trigger", workflow.id)),
     })),
   );
   return rows.toSorted((one, other) => one.workflow.name.localeCompare(other.workflow.name));
