@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { BIN, BuiltScene } from "../built.ts";
 import { startDebianPostgres } from "../debian-postgres.ts";
-import { type PostgresServer, createDatabase, startPostgres } from "../postgres.ts";
+import { type PostgresServer, createDatabase as createDatabaseOf, startPostgres } from "../postgres.ts";
 import { until } from "../run-dir.ts";
 
 const SLOTS = 10;
@@ -14,9 +14,24 @@ const env = { ASKD_NO_SERVICE: "1" };
 let server: PostgresServer;
 
 beforeAll(async () => {
-  server = await startPostgres([`max_connections=${SLOTS}`, "superuser_reserved_connections=0"]);
+  // Three of them are reserved for superusers, as by default.
+  server = await startPostgres([`max_connections=${SLOTS}`]);
+  const owner = new pg.Client(server.url);
+  await owner.connect();
+  await owner.query("create role worker login");
+  await owner.end();
 });
 afterAll(() => server.stop());
+
+/** Makes a database that belongs to an ordinary user, for whom nothing is reserved. */
+async function createDatabase(name: string, serverUrl: string): Promise<string> {
+  const url = await createDatabaseOf(name, serverUrl);
+  const owner = new pg.Client(serverUrl);
+  await owner.connect();
+  await owner.query(`alter database "${name}" owner to worker`);
+  await owner.end();
+  return url.replace("//postgres@", "//worker@");
+}
 
 /**
  * Takes every connection of the server, also those of users of a database, and each that becomes free, until it is told
@@ -55,6 +70,11 @@ async function takeAll(database?: string): Promise<() => Promise<void>> {
   };
   onTestFinished(free);
   return free;
+}
+
+/** A request for which the server reads its store. */
+function look(url: string): Promise<Response> {
+  return fetch(`${url}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
 }
 
 interface Serving {
@@ -102,6 +122,16 @@ describe("a PostgreSQL without a free connection", () => {
     await until("a command gets a connection", async () => {
       return (await scene.typeWith({ ...env, ASKD_STORE: store }, "status")).exit === 0;
     });
+    const watcher = new pg.Client(server.url);
+    await watcher.connect();
+    const used = "select count(*)::int as count from pg_stat_activity where datname = 'shared'";
+    for (let round = 0; round < 5; round += 1) {
+      const replies = all.slice(0, 2).flatMap(({ url }) => Array.from({ length: 10 }, () => look(url())));
+      const [counted] = await Promise.all([watcher.query<{ count: number }>(used), ...replies]);
+      // Each listens with one and does its work with another: one of those for ordinary users is left.
+      expect(counted.rows[0]?.count).toBeLessThanOrEqual(6);
+    }
+    await watcher.end();
     await takeAll();
     const full = await scene.typeWith({ ...env, ASKD_STORE: store }, "status");
     expect({ exit: full.exit, said: full.stderr }).toMatchObject({
@@ -116,8 +146,7 @@ describe("a PostgreSQL without a free connection", () => {
     const store = await createDatabase("lost", server.url);
     const serving = start(scene, store, "serve", "--port", "0");
     await until("it serves", () => serving.url() !== "");
-    const ask = () =>
-      fetch(`${serving.url()}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
+    const ask = () => look(serving.url());
     expect((await ask()).status).toBe(401);
     const free = await takeAll("lost");
     await until("it says so", async () => (await ask()).status === 503);
@@ -179,8 +208,7 @@ describe("a store that another program has locked", () => {
     await scene.typeWith(own, "ask", "One?");
     const serving = start(scene, store, "serve", "--port", "0");
     await until("it serves", () => serving.url() !== "");
-    const ask = () =>
-      fetch(`${serving.url()}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
+    const ask = () => look(serving.url());
     expect((await ask()).status).toBe(401);
     const free = await lock(store);
     const from = performance.now();
