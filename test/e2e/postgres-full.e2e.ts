@@ -138,6 +138,11 @@ describe("a PostgreSQL without a free connection", () => {
       exit: 3,
       said: expect.stringMatching(/^error: PostgreSQL at .* is full: it has no connection left\.\n/),
     });
+    const { exit, stdout } = await scene.typeWith({ ...env, ASKD_STORE: store }, "doctor");
+    expect({ exit, said: stdout.toString() }).toEqual({
+      exit: 1,
+      said: expect.stringContaining("is full: it has no connection left") as string,
+    });
     for (const { ms } of await Promise.all(all.map(end))) expect(ms).toBeLessThan(10_000);
   });
 
@@ -186,21 +191,21 @@ describe("a slot that becomes free", () => {
   });
 });
 
-describe("a store that another program has locked", () => {
-  /** Keeps everybody out of the tables, until it is told to let go. */
-  async function lock(store: string): Promise<() => Promise<void>> {
-    const holder = new pg.Client({ connectionString: store, application_name: "reporting" });
-    await holder.connect();
-    await holder.query("begin; lock table run, question, entry, event, job in access exclusive mode");
-    let isHeld = true;
-    const free = async () => {
-      if (isHeld) await holder.end();
-      isHeld = false;
-    };
-    onTestFinished(free);
-    return free;
-  }
+/** Keeps everybody out of the tables, until it is told to let go. */
+async function lock(store: string): Promise<() => Promise<void>> {
+  const holder = new pg.Client({ connectionString: store, application_name: "reporting" });
+  await holder.connect();
+  await holder.query("begin; lock table run, question, entry, event, job in access exclusive mode");
+  let isHeld = true;
+  const free = async () => {
+    if (isHeld) await holder.end();
+    isHeld = false;
+  };
+  onTestFinished(free);
+  return free;
+}
 
+describe("a store that another program has locked", () => {
   test("gives 503 with Retry-After and exit code 3 within a minute, and is used again afterwards", async () => {
     const scene = new BuiltScene();
     const store = await createDatabase("locked", server.url);
@@ -239,6 +244,60 @@ describe("a store that another program has locked", () => {
     await free();
     await watcher.end();
     expect({ ...(await typed), stdout: (await typed).stdout.toString() }).toMatchObject({ exit: 0, stdout: "1\n" });
+  });
+});
+
+/** Stops the server and every process of it that this database has, until it is told to let go. */
+async function stopAnswering(database: string): Promise<() => void> {
+  const watcher = new pg.Client(server.url);
+  await watcher.connect();
+  const { rows } = await watcher.query<{ pid: number }>("select pid from pg_stat_activity where datname = $1", [
+    database,
+  ]);
+  const { rows: files } = await watcher.query<{ text: string }>("select pg_read_file('postmaster.pid') as text");
+  await watcher.end();
+  const pids = [Number(files[0]?.text.split("\n")[0]), ...rows.map(({ pid }) => pid)];
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  let isStopped = true;
+  const free = () => {
+    if (isStopped) for (const pid of pids) process.kill(pid, "SIGCONT");
+    isStopped = false;
+  };
+  onTestFinished(free);
+  return free;
+}
+
+describe("a server and a worker end within 10 s of SIGTERM", () => {
+  /** Both with a request, or a job, that waits for the store. */
+  async function startBoth(name: string) {
+    const scene = new BuiltScene();
+    const store = await createDatabase(name, server.url);
+    await scene.typeWith({ ...env, ASKD_STORE: store }, "ask", "One?", "--timeout", "10m");
+    const both = [start(scene, store, "serve", "--port", "0"), start(scene, store, "worker")];
+    await until("it serves", () => both[0]!.url() !== "");
+    expect((await look(both[0]!.url())).status).toBe(401);
+    return { store, both };
+  }
+
+  async function expectEnd(both: readonly Serving[]) {
+    const replies = Array.from({ length: 3 }, () => look(both[0]!.url()).catch(() => undefined));
+    await sleep(500); // the requests are on their way to the store
+    for (const { ms } of await Promise.all(both.map(end))) expect(ms).toBeLessThan(10_000);
+    await Promise.all(replies);
+  }
+
+  test("while a program has the tables locked", async () => {
+    const { store, both } = await startBoth("locked_end");
+    const free = await lock(store);
+    await expectEnd(both);
+    await free();
+  });
+
+  test("while PostgreSQL does not answer", async () => {
+    const { both } = await startBoth("silent_end");
+    const free = await stopAnswering("silent_end");
+    await expectEnd(both);
+    free();
   });
 });
 
