@@ -26,7 +26,7 @@ steps:
 
 const outside: StepOutside = {
   openTracker: () => Promise.resolve(undefined),
-  openTree: () => Promise.resolve({ dir: "/tree" }),
+  openTree: () => Promise.resolve({ dir: "/tree", branch: undefined }),
   publishTree: () => Promise.resolve(false),
   runProgram: () => Promise.resolve({ exitCode: 0, stdout: "", stderr: "" }),
   request: () => Promise.reject(new Error("nothing is there")),
