@@ -200,7 +200,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   };
   const byOthers = { ...callers, startByWebhook: webhookStarter(engine, host) };
   const deps = { ...options, store, engine, log, version: VERSION, host, holders, clients, atHand, ...byOthers };
-  return serveStore({ ...deps, ...(traces && { traces }) }, request);
+  return { engine, ...(await serveStore({ ...deps, ...(traces && { traces }) }, request)) };
 }
 
 /** Starts the workflows of this machine that wait for a webhook; the part that does so is loaded with the first. */

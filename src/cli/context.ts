@@ -69,6 +69,8 @@ export interface ServeRequest {
 /** A server that runs in this process. */
 export interface ServingHandle {
   url: string;
+  /** Its engine on the store; another one would take more connections of a database. */
+  engine: Engine;
   /** Runs due jobs until stopped. */
   work(): Promise<void>;
   close(): Promise<void>;

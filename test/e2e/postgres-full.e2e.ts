@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { BIN, BuiltScene } from "../built.ts";
 import { startDebianPostgres } from "../debian-postgres.ts";
-import { type PostgresServer, createDatabase, startPostgres } from "../postgres.ts";
+import { type PostgresServer, createDatabase as createDatabaseOf, startPostgres } from "../postgres.ts";
 import { until } from "../run-dir.ts";
 
 const SLOTS = 10;
@@ -14,9 +14,24 @@ const env = { ASKD_NO_SERVICE: "1" };
 let server: PostgresServer;
 
 beforeAll(async () => {
-  server = await startPostgres([`max_connections=${SLOTS}`, "superuser_reserved_connections=0"]);
+  // Three of them are reserved for superusers, as by default.
+  server = await startPostgres([`max_connections=${SLOTS}`]);
+  const owner = new pg.Client(server.url);
+  await owner.connect();
+  await owner.query("create role worker login");
+  await owner.end();
 });
 afterAll(() => server.stop());
+
+/** Makes a database that belongs to an ordinary user, for whom nothing is reserved. */
+async function createDatabase(name: string, serverUrl: string): Promise<string> {
+  const url = await createDatabaseOf(name, serverUrl);
+  const owner = new pg.Client(serverUrl);
+  await owner.connect();
+  await owner.query(`alter database "${name}" owner to worker`);
+  await owner.end();
+  return url.replace("//postgres@", "//worker@");
+}
 
 /**
  * Takes every connection of the server, also those of users of a database, and each that becomes free, until it is told
@@ -55,6 +70,11 @@ async function takeAll(database?: string): Promise<() => Promise<void>> {
   };
   onTestFinished(free);
   return free;
+}
+
+/** A request for which the server reads its store. */
+function look(url: string): Promise<Response> {
+  return fetch(`${url}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
 }
 
 interface Serving {
@@ -102,11 +122,26 @@ describe("a PostgreSQL without a free connection", () => {
     await until("a command gets a connection", async () => {
       return (await scene.typeWith({ ...env, ASKD_STORE: store }, "status")).exit === 0;
     });
+    const watcher = new pg.Client(server.url);
+    await watcher.connect();
+    const used = "select count(*)::int as count from pg_stat_activity where datname = 'shared'";
+    for (let round = 0; round < 5; round += 1) {
+      const replies = all.slice(0, 2).flatMap(({ url }) => Array.from({ length: 10 }, () => look(url())));
+      const [counted] = await Promise.all([watcher.query<{ count: number }>(used), ...replies]);
+      // Each listens with one and does its work with another: one of those for ordinary users is left.
+      expect(counted.rows[0]?.count).toBeLessThanOrEqual(6);
+    }
+    await watcher.end();
     await takeAll();
     const full = await scene.typeWith({ ...env, ASKD_STORE: store }, "status");
     expect({ exit: full.exit, said: full.stderr }).toMatchObject({
       exit: 3,
       said: expect.stringMatching(/^error: PostgreSQL at .* is full: it has no connection left\.\n/),
+    });
+    const { exit, stdout } = await scene.typeWith({ ...env, ASKD_STORE: store }, "doctor");
+    expect({ exit, said: stdout.toString() }).toEqual({
+      exit: 1,
+      said: expect.stringContaining("is full: it has no connection left") as string,
     });
     for (const { ms } of await Promise.all(all.map(end))) expect(ms).toBeLessThan(10_000);
   });
@@ -116,8 +151,7 @@ describe("a PostgreSQL without a free connection", () => {
     const store = await createDatabase("lost", server.url);
     const serving = start(scene, store, "serve", "--port", "0");
     await until("it serves", () => serving.url() !== "");
-    const ask = () =>
-      fetch(`${serving.url()}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
+    const ask = () => look(serving.url());
     expect((await ask()).status).toBe(401);
     const free = await takeAll("lost");
     await until("it says so", async () => (await ask()).status === 503);
@@ -157,21 +191,21 @@ describe("a slot that becomes free", () => {
   });
 });
 
-describe("a store that another program has locked", () => {
-  /** Keeps everybody out of the tables, until it is told to let go. */
-  async function lock(store: string): Promise<() => Promise<void>> {
-    const holder = new pg.Client({ connectionString: store, application_name: "reporting" });
-    await holder.connect();
-    await holder.query("begin; lock table run, question, entry, event, job in access exclusive mode");
-    let isHeld = true;
-    const free = async () => {
-      if (isHeld) await holder.end();
-      isHeld = false;
-    };
-    onTestFinished(free);
-    return free;
-  }
+/** Keeps everybody out of the tables, until it is told to let go. */
+async function lock(store: string): Promise<() => Promise<void>> {
+  const holder = new pg.Client({ connectionString: store, application_name: "reporting" });
+  await holder.connect();
+  await holder.query("begin; lock table run, question, entry, event, job in access exclusive mode");
+  let isHeld = true;
+  const free = async () => {
+    if (isHeld) await holder.end();
+    isHeld = false;
+  };
+  onTestFinished(free);
+  return free;
+}
 
+describe("a store that another program has locked", () => {
   test("gives 503 with Retry-After and exit code 3 within a minute, and is used again afterwards", async () => {
     const scene = new BuiltScene();
     const store = await createDatabase("locked", server.url);
@@ -179,8 +213,7 @@ describe("a store that another program has locked", () => {
     await scene.typeWith(own, "ask", "One?");
     const serving = start(scene, store, "serve", "--port", "0");
     await until("it serves", () => serving.url() !== "");
-    const ask = () =>
-      fetch(`${serving.url()}/api/v1/questions`, { headers: { authorization: `Bearer askd_h_${"x".repeat(40)}` } });
+    const ask = () => look(serving.url());
     expect((await ask()).status).toBe(401);
     const free = await lock(store);
     const from = performance.now();
@@ -211,6 +244,60 @@ describe("a store that another program has locked", () => {
     await free();
     await watcher.end();
     expect({ ...(await typed), stdout: (await typed).stdout.toString() }).toMatchObject({ exit: 0, stdout: "1\n" });
+  });
+});
+
+/** Stops the server and every process of it that this database has, until it is told to let go. */
+async function stopAnswering(database: string): Promise<() => void> {
+  const watcher = new pg.Client(server.url);
+  await watcher.connect();
+  const { rows } = await watcher.query<{ pid: number }>("select pid from pg_stat_activity where datname = $1", [
+    database,
+  ]);
+  const { rows: files } = await watcher.query<{ text: string }>("select pg_read_file('postmaster.pid') as text");
+  await watcher.end();
+  const pids = [Number(files[0]?.text.split("\n")[0]), ...rows.map(({ pid }) => pid)];
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  let isStopped = true;
+  const free = () => {
+    if (isStopped) for (const pid of pids) process.kill(pid, "SIGCONT");
+    isStopped = false;
+  };
+  onTestFinished(free);
+  return free;
+}
+
+describe("a server and a worker end within 10 s of SIGTERM", () => {
+  /** Both with a request, or a job, that waits for the store. */
+  async function startBoth(name: string) {
+    const scene = new BuiltScene();
+    const store = await createDatabase(name, server.url);
+    await scene.typeWith({ ...env, ASKD_STORE: store }, "ask", "One?", "--timeout", "10m");
+    const both = [start(scene, store, "serve", "--port", "0"), start(scene, store, "worker")];
+    await until("it serves", () => both[0]!.url() !== "");
+    expect((await look(both[0]!.url())).status).toBe(401);
+    return { store, both };
+  }
+
+  async function expectEnd(both: readonly Serving[]) {
+    const replies = Array.from({ length: 3 }, () => look(both[0]!.url()).catch(() => undefined));
+    await sleep(500); // the requests are on their way to the store
+    for (const { ms } of await Promise.all(both.map(end))) expect(ms).toBeLessThan(10_000);
+    await Promise.all(replies);
+  }
+
+  test("while a program has the tables locked", async () => {
+    const { store, both } = await startBoth("locked_end");
+    const free = await lock(store);
+    await expectEnd(both);
+    await free();
+  });
+
+  test("while PostgreSQL does not answer", async () => {
+    const { both } = await startBoth("silent_end");
+    const free = await stopAnswering("silent_end");
+    await expectEnd(both);
+    free();
   });
 });
 

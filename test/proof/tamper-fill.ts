@@ -1,5 +1,7 @@
 import { engineOn } from "../../src/app.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
+import { approvalAsk } from "../../src/core/question/approval.ts";
+import { ALLOW_RUN } from "../../src/core/question/run-permission.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { later } from "../../src/core/instant.ts";
 import type { LocalEngine } from "../../src/engine/local-engine.ts";
@@ -26,6 +28,7 @@ export async function fillStore(store: Store): Promise<void> {
   await archiveAll(store);
   await runAndResume(engine);
   await knowPeople(engine);
+  await permitForRun(engine);
   await new Promise((resolve) => setTimeout(resolve, SHORTEST_TIMEOUT_MS));
   await engine.doDue();
   await tellPeople(store, board);
@@ -114,9 +117,26 @@ async function runAndResume(engine: LocalEngine): Promise<void> {
   await engine.cancelRun(child.id, ADA, "not needed");
 }
 
+/** A permission for the rest of a run, and a call that it has answered. */
+async function permitForRun(engine: LocalEngine): Promise<void> {
+  const run = await engine.createRun({ name: "permitted", agent: "claude", host: "here", giveBack: "poll" }, AGENT);
+  await engine.startRun(run.id, AGENT);
+  const hook = { via: "hook", holdMs: HOUR_MS } as const;
+  for (const key of ["call-1", "call-2"]) {
+    const raw = { ...approvalAsk({ tool: "Bash", input: { command: "npm test" } }), key };
+    const { question } = await engine.ask(parseAsk(raw, hook, ROOMY, await engine.now()), AGENT, { runId: run.id });
+    if (question.status === "pending") await engine.answer(question.id, said(ALLOW_RUN), ADA);
+    await engine.handOver(question.id);
+    await engine.given(question.id, "hook");
+  }
+  const { permissions = [], permitted } = (await engine.findRun(run.id)) ?? {};
+  if (permissions.length !== 1 || permitted !== 1) throw new Error("the permission was not used");
+}
+
 async function knowPeople(engine: LocalEngine): Promise<void> {
   await engine.putPerson({ id: "ada", version: 0, groups: ["ops"], email: "ada@example.com" }, SYSTEM);
   await engine.putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+  await engine.setAway("lena", { until: later(await engine.now(), HOUR_MS), delegate: "ada" }, LENA);
   await engine.issueToken({ scope: "agent", subject: "ci" }, SYSTEM);
   const { token } = await engine.issueToken({ scope: "human", subject: "lena" }, SYSTEM);
   await engine.revokeToken(token.id, SYSTEM);

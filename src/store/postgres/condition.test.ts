@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownCertificate } from "../../../test/certificate.ts";
 import { findPort } from "../../../test/pgbouncer.ts";
 import { type PostgresServer, createDatabase, startPostgres } from "../../../test/postgres.ts";
+import { keepRun } from "../../../test/store-suite/opened.ts";
 import { inspectPostgres } from "./inspection.ts";
 import { openPostgres } from "./postgres.ts";
 import { restorePostgres } from "./restore.ts";
@@ -63,6 +64,58 @@ test("ordinary conditions of a server are said in plain words with the way out",
     // Looking finds the same, except that a standby is looked at.
     if (address === other("fixed")) expect(await inspectPostgres(address)).toMatchObject({ isReadOnly: true });
     else await expect(inspectPostgres(address)).rejects.toMatchObject(refusal);
+  }
+});
+
+test.each([
+  ["53100", "has a full disk; nothing was written.", "Free some space"],
+  ["53200", "has not enough memory for it; nothing was written.", "Give it more"],
+])(
+  "a server that gives %s for a write is said to have no room, and is used again afterwards",
+  async (code, said, hint) => {
+    const url = await createDatabase(`no_room_${code}`, server.url);
+    const store = await openPostgres({ url });
+    try {
+      await asOwner(
+        url,
+        `create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${code}'; end $$`,
+        "create trigger no_room before insert on run for each row execute function no_room()",
+      );
+      await expect(keepRun(store)).rejects.toMatchObject({
+        name: "Refusal",
+        code: "store_unusable",
+        exitCode: 1,
+        message: expect.stringContaining(said),
+        hint: expect.stringContaining(hint),
+      });
+      expect(await store.listRuns({ order: "oldest", limit: 1 })).toEqual([]);
+      await asOwner(url, "drop trigger no_room on run");
+      await keepRun(store);
+      expect(await store.listRuns({ order: "oldest", limit: 1 })).toHaveLength(1);
+    } finally {
+      await store.close();
+    }
+  },
+);
+
+test("a process whose connections are all in use for too long says that the server is slow", async () => {
+  const store = await openPostgres({ url: await createDatabase("busy", server.url), poolSize: 1 });
+  let free = () => {};
+  try {
+    const held = new Promise<void>((resolve) => (free = resolve));
+    const reading = store.readSnapshot(() => held);
+    await expect(store.countQuestions("pending")).rejects.toMatchObject({
+      code: "store_unreachable",
+      exitCode: 3,
+      message: expect.stringContaining("is too slow: no connection became free."),
+      hint: expect.stringContaining("pg_stat_activity"),
+    });
+    free();
+    await reading;
+    expect(await store.countQuestions("pending")).toBe(0);
+  } finally {
+    free();
+    await store.close();
   }
 });
 

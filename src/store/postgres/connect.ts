@@ -108,12 +108,16 @@ async function isBehindPooler(url: string) {
   }
 }
 
-/** The other end: whether a pooler is in between, and how many connections the server has for everybody. */
+/** Some connections are kept for superusers, and since PostgreSQL 16 for those who are granted them. */
+const SERVER_KIND = `select pg_backend_pid() as pid, current_setting('max_connections')::int
+  - current_setting('superuser_reserved_connections')::int
+  - coalesce(current_setting('reserved_connections', true)::int, 0) as most`;
+
+/** The other end: whether a pooler is in between, and how many connections the server has for ordinary users. */
 export async function findServerKind(client: pg.ClientBase): Promise<{ isPooled: boolean; mostConnections: number }> {
   // A pooler makes up the process id that it greets with; the real one is that of the server.
   const greeted = "processID" in client ? client.processID : undefined;
-  const sql = "select pg_backend_pid() as pid, current_setting('max_connections')::int as most";
-  const { rows } = await client.query<{ pid: number; most: number }>(sql);
+  const { rows } = await client.query<{ pid: number; most: number }>(SERVER_KIND);
   const { pid, most = 0 } = rows[0] ?? {};
   return { isPooled: greeted !== pid, mostConnections: most };
 }

@@ -17,9 +17,12 @@ import {
 const RECONNECT_MS = 250;
 /** How long a server without a free connection is waited for: others give theirs back when they are idle. */
 const FULL_WAIT_MS = 5 * SECOND_MS;
-/** The part of a server's connections that one process uses, and the least that it needs. */
+/** The part of a server's connections that one process uses. */
 const SHARE = 0.1;
+/** The least, and what is left of it where two servers and a worker would take all with their listeners. */
 const LEAST = 2;
+const FEW_CONNECTIONS = 10;
+const LEAST_OF_FEW = 1;
 /** How long this process then does with the connections that it has. */
 const SHRUNK_MS = 10 * SECOND_MS;
 const IDLE_MS = 5 * SECOND_MS;
@@ -65,7 +68,8 @@ export class PostgresPool implements Queryable {
       const { isPooled, mostConnections } = await this.use(findServerKind);
       this.#isPooled = isPooled;
       // A small server is shared by as many programs as a large one.
-      this.#size = Math.min(this.#size, Math.max(LEAST, Math.floor(mostConnections * SHARE)));
+      const least = mostConnections < FEW_CONNECTIONS ? LEAST_OF_FEW : LEAST;
+      this.#size = Math.min(this.#size, Math.max(least, Math.floor(mostConnections * SHARE)));
     } catch (error) {
       if (!isPoolerRefusal(error)) throw error;
       await this.#pool.end();

@@ -1,9 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { execFileSync } from "node:child_process";
 import pg from "pg";
 import { checkExport } from "../../../src/engine/trail/import.ts";
+import { Refusal } from "../../../src/core/refusal.ts";
+import { restoreMarkOf } from "../../../src/store/sqlite/restore-mark.ts";
 import { verify } from "../../../src/engine/trail/verify.ts";
 import { startDebianPostgres } from "../../debian-postgres.ts";
 import { createDatabase } from "../../postgres.ts";
@@ -192,16 +194,31 @@ const RESTORE_FILE: Operation = {
       argv: ["restore", backup],
       place: target,
       check: async () => {
+        // A copy, because nobody may have the store open that is restored next.
+        const copy = { ...target, address: join(`${dirname(target.address)}.half`, basename(target.address)) };
+        cpSync(dirname(target.address), dirname(copy.address), { recursive: true });
+        const half = await checkHalf(copy, runs);
         await mustAskd(["restore", backup], { home, place: target });
         const folder = dirname(target.address);
         const aside = readdirSync(folder).filter((name) => name.includes(".before-"));
         const kept = aside.filter((name) => existsSync(join(folder, name, "askd.db")));
         const lost = kept.length === 0 ? ["the store that was there is not kept"] : [];
-        return [...lost, ...(await checkWhole(target, runs))];
+        return [...half.map((problem) => `half: ${problem}`), ...lost, ...(await checkWhole(target, runs))];
       },
     };
   },
 };
+
+/** Old or new, but whole; in between nobody can open it, and is told to restore again. */
+async function checkHalf(place: Place, runs: number): Promise<string[]> {
+  if (!existsSync(restoreMarkOf(place.address))) return checkWhole(place, runs);
+  try {
+    await (await openStore(place)).close();
+    return ["a store was opened whose restore was interrupted"];
+  } catch (error) {
+    return error instanceof Refusal && error.hint?.includes("restore again") ? [] : [String(error)];
+  }
+}
 
 const RESTORE_DUMP: Operation = {
   name: "restore",

@@ -19,12 +19,16 @@ describe("serve", () => {
     const requests: ServeRequest[] = [];
     const done: string[] = [];
     const interrupted = new AbortController();
-    const result = type(new Scene(), ["serve", "--port", "0"], {
+    const scene = new Scene();
+    const result = type(scene, ["serve", "--port", "0"], {
+      // Its server has opened the store: another engine would take more connections.
+      openEngine: () => Promise.reject(new Error("the store is opened twice")),
       interrupt: () => interrupted.signal,
       openServer: async (_at, request) => {
         requests.push(request);
         return {
           url: "http://127.0.0.1:1234",
+          engine: scene.engine,
           work: () => {
             done.push("work");
             interrupted.abort();
@@ -58,6 +62,7 @@ test.each([
     interrupt: () => interrupted.signal,
     openServer: async () => ({
       url: "http://127.0.0.1:1234",
+      engine: scene.engine,
       work: () => {
         interrupted.abort();
         return new Promise<void>(() => undefined);

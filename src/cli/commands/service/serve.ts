@@ -113,7 +113,7 @@ export const command: Command<typeof flags> = {
     const serving = await context.serve(request);
     context.stdout.write(`${serving.url}\n`);
     if (!context.isQuiet) context.stderr.write(`Sign in with: ${context.program} open\n`);
-    await saySignIn(findOwnAddress(serving, request, context), "/", await context.engine({ isReading: true }), context);
+    await saySignIn(findOwnAddress(serving, request, context), "/", serving.engine, context);
     const isIdle = args.flags["no-worker"] ?? false;
     // The lock tells others not to start a worker; two workers are wasteful, but not an error.
     const unlock = isIdle ? undefined : await context.lock(workerLockFile(context));
