@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { claude } from "./claude/claude.ts";
 import { readApiFailure } from "./api-failure.ts";
+import { opencode } from "./opencode/opencode.ts";
 import { OutputState } from "./runner/output-state.ts";
 
 test.each([
@@ -67,6 +68,14 @@ test("a time without a zone is one of this machine", () => {
 
 test("a limit of requests in a minute is no usage limit", () => {
   expect(readApiFailure("Rate limit reached for gpt-5.2. Please try again in 1.2s.", 429)).toEqual({ retry: {} });
+});
+
+test("OpenCode says the status of a failed request beside its message", () => {
+  const read = (statusCode: number) =>
+    opencode.read(JSON.stringify({ type: "error", error: { name: "APIError", data: { message: "No", statusCode } } }));
+  const failed = { status: "failed", reason: "agent_error", summary: "No" };
+  expect(read(401)).toEqual([{ kind: "ended", result: { ...failed, retry: {} } }]);
+  expect(read(400)).toEqual([{ kind: "ended", result: failed }]);
 });
 
 test("Claude Code says in a line of its own when its limit ends", () => {

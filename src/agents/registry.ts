@@ -20,6 +20,8 @@ export interface AgentDefinition {
   ways?: readonly AgentWay[];
   /** Its settings: `askd init` writes them and `askd doctor` checks them. */
   client?: Client;
+  /** Its settings in a project: files and folders that a working tree of a run needs too. */
+  projectFiles?: readonly string[];
   /** How it behaves as a client of our MCP server. */
   profile?: KnownClient;
   hook?: HookClient;
@@ -71,6 +73,18 @@ export function namedAgents(registry: AgentRegistry): string[] {
 /** The names of the agents that keep limits: what they cost is known. */
 export function limitedAgentsOf(registry: AgentRegistry): string[] {
   return registry.flatMap(({ agent }) => (agent.limitsKeptBy === undefined ? [] : [agent.name]));
+}
+
+/** The agents that can be limited in turns or dollars, as people know them. */
+export function limitedAgentTitles(registry: AgentRegistry): string[] {
+  return registry.flatMap(({ agent, client }) =>
+    agent.limitsKeptBy === undefined ? [] : (client?.title ?? agent.name),
+  );
+}
+
+/** The settings of all agents in a project. */
+export function projectFilesOf(registry: AgentRegistry): string[] {
+  return [...new Set(registry.flatMap(({ projectFiles = [] }) => projectFiles))];
 }
 
 /** The agents' clients, for the doors of a server. */

@@ -129,6 +129,24 @@ describe("a record of", () => {
     expect(await ask(claude)).toBe("unknown");
   });
 
+  const told = { type: "user", content: [{ text: ANSWER }] };
+  const anew = (...messages: object[]) => ({ $set: { messages } });
+  test.each<[string, object[], Witnessed]>([
+    ["took it back when the request failed", [told, anew({ type: "user", content: [{ text: "other" }] })], "absent"],
+    ["wrote its messages anew with it", [told, anew({ type: "user", content: [{ text: "x" }] }, told)], "given"],
+    ["keeps it with the result of a call", [told, anew({ type: "gemini", toolCalls: [{ result: ANSWER }] })], "given"],
+    ["has replied to it before its chat was compressed", [told, { type: "gemini" }, anew({ type: "user" })], "given"],
+    ["is told it again", [told, anew({ type: "user" }), told], "given"],
+  ])("gemini that %s", async (_, lines, witnessed) => {
+    write(FILES.gemini, [HEADS.gemini, ...lines].map((one) => `${JSON.stringify(one)}\n`).join(""));
+    expect(await ask(gemini)).toBe(witnessed);
+  });
+
+  test("gemini that was ended in the line of its reply was told", async () => {
+    write(FILES.gemini, `${JSON.stringify(HEADS.gemini)}\n${JSON.stringify(told)}\n{"type":"gemini","content":"cut`);
+    expect(await ask(gemini)).toBe("given");
+  });
+
   test("gemini of another session with the same beginning says nothing", async () => {
     write(
       FILES.gemini,

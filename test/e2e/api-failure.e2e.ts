@@ -32,11 +32,15 @@ async function answered(stage: Stage, program: ProgramName, error: object) {
 test.concurrent.for<[ProgramName, string, object]>([
   ["claude", "529", { status: 529, type: "overloaded_error", message: "Overloaded" }],
   ["codex", "429", { status: 429, type: "too_many_requests", message: "Too many requests" }],
+  ["codex", "401", { status: 401, type: "invalid_request_error", message: "Unauthorized" }],
+  ["gemini", "401", { status: 401, type: "UNAUTHENTICATED", message: "Unauthorized" }],
+  ["opencode", "401", { status: 401, type: "invalid_request_error", message: "Unauthorized" }],
 ])("%s goes on by itself after a passing failure of the API: %s", ([program, , error]) =>
   onStage(async (stage) => {
     const { run, openGate } = await answered(stage, program, error);
     const waiting = await run.becomes("it waits for the API", (at) => at.resumesAt !== undefined);
-    expect(waiting).toMatchObject({ status: "resuming", owes: [] });
+    // Gemini CLI takes back what a failed request sent, so its answer is still owed.
+    expect(waiting).toMatchObject({ status: "resuming", owes: program === "gemini" ? [expect.any(String)] : [] });
     openGate();
     await run.completed();
     expect(stage.timesTold("answer-one")).toBe(1);

@@ -34,6 +34,16 @@ test.concurrent("Codex does not start where our server does not start", () =>
     expect(run.result?.summary).toContain("required MCP servers failed to initialize: askd");
   }));
 
+test.concurrent("Codex waits for our server where it starts slowly, and has its tools", () =>
+  onStage(async (stage) => {
+    const slow = join(stage.root, "slow");
+    write(slow, `#!/bin/sh\nsleep 3\nexec '${process.execPath}' "$@"\n`);
+    chmodSync(slow, 0o755);
+    const run = await runWith(stage, "codex", CHANGED(BROKEN.replace("/bin/false", slow)));
+    expect(run).toMatchObject({ status: "completed" });
+    expect(run.mayHaveAsked).toBeUndefined();
+  }));
+
 test.concurrent("Codex that does not need our server is not quietly completed without its tools", () =>
   onStage(async (stage) => {
     const run = await runWith(stage, "codex", CHANGED(`${BROKEN};s#,required=true##`));

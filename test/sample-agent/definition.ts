@@ -12,6 +12,7 @@ const sample: Agent = {
   resume: (task, how) => build(task, messageOf(how)),
   read: (line) => [{ kind: "text", text: `${line}\n`, isPiece: true }],
   witness: () => Promise.resolve("unknown"),
+  limitsKeptBy: "agent",
   takeover: (session, program) => [program, "--resume", session],
 };
 
@@ -30,4 +31,8 @@ function build(task: Task, stdin: string | undefined): Start {
 }
 
 /** An agent as small as one can be: what a new folder below src/agents exports. */
-export const sampleDefinition: AgentDefinition = { agent: sample, client: sampleWiring };
+export const sampleDefinition: AgentDefinition = {
+  agent: sample,
+  client: sampleWiring,
+  projectFiles: [".sample/settings.json"],
+};

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -8,6 +9,7 @@ import { AGENTS } from "../../src/agents/agents.ts";
 import type { AgentRegistry } from "../../src/agents/registry.ts";
 import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
 import { openEngine } from "../../src/app.ts";
+import { sayAgent } from "../../src/cli/view/agent-name.ts";
 import { clientsOf } from "../../src/setup/clients.ts";
 import { Scene } from "../scene.ts";
 import { SetupHome } from "../setup-home.ts";
@@ -57,13 +59,13 @@ test("an agent with a line in the registry is examined by doctor", async () => {
   ]);
 });
 
-test("an agent with a line in the registry is run", async () => {
-  const { around, root } = new SetupHome();
+/** Runs the sample agent to its end, and returns what it printed. */
+async function runSample({ around, root }: SetupHome, ...flags: string[]) {
   const bin = join(root, "bin");
   install(bin);
   const env = { ASKD_HOME: join(root, "askd"), ASKD_NO_SERVICE: "1", PATH: `${bin}:/usr/bin:/bin` };
   const output = new PassThrough();
-  const run = await type(new Scene(), ["run", "--wait", "--agent", "sample", "Add caching"], {
+  const run = await type(new Scene(), ["run", "--wait", "--agent", "sample", ...flags, "Add caching"], {
     agents,
     env,
     homeDir: around.homeDir,
@@ -77,7 +79,43 @@ test("an agent with a line in the registry is run", async () => {
       openEngine({ store, rules, runs: { stateDir, env, agents: REGISTRY, askd: ["askd"], note: () => undefined } }),
   });
   output.end();
-  expect({ exit: run.exit, printed: await text(output) }).toEqual({ exit: 0, printed: "heard: Add caching\n" });
+  return { exit: run.exit, printed: await text(output) };
+}
+
+const HEARD = { exit: 0, printed: "heard: Add caching\n" };
+
+test("an agent with a line in the registry is run, within its limits", async () => {
+  expect(await runSample(new SetupHome(), "--max-turns", "3")).toEqual(HEARD);
+});
+
+test("the settings of an agent with a line in the registry are copied into a working tree of its run", async () => {
+  const home = new SetupHome();
+  const { dir } = home.around;
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: dir });
+  git("init", "--quiet");
+  git("commit", "--quiet", "--allow-empty", "-m", "first");
+  mkdirSync(join(dir, ".sample"));
+  writeFileSync(join(dir, ".sample", "settings.json"), "{}");
+  expect(await runSample(home, "--worktree")).toEqual(HEARD);
+  const [tree = ""] = readdirSync(join(dir, ".askd", "worktrees"));
+  expect(readFileSync(join(dir, ".askd", "worktrees", tree, ".sample", "settings.json"), "utf8")).toBe("{}");
+});
+
+test("a limit that an agent cannot keep is refused with the agents of the registry that can", async () => {
+  const env = { PATH: "/usr/bin:/bin" };
+  const { stderr } = await type(new Scene(), ["run", "--agent", "codex", "--budget", "1", "Add caching"], {
+    agents,
+    env,
+  });
+  expect(stderr).toContain("these can be limited: Claude Code, OpenCode, Sample Agent");
+});
+
+test("every agent is shown by the name of its settings, in each of its ways", () => {
+  for (const { agent, ways = [], client } of AGENTS) {
+    if (!client) continue;
+    for (const { name } of [agent, ...ways.map((way) => way.agent)]) expect(sayAgent(name)).toBe(client.title);
+  }
 });
 
 test("every agent has its program and its settings in the docs", () => {

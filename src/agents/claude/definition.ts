@@ -69,6 +69,7 @@ const probe: ProbeAgent = {
 export const claudeDefinition: AgentDefinition = {
   agent: claude,
   client,
+  projectFiles: [".claude/settings.local.json", ".mcp.json"],
   profile,
   hook: claudeHook,
   permissionPrompt: claudePermissionPrompt,

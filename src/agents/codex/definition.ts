@@ -75,6 +75,7 @@ export const codexDefinition: AgentDefinition = {
   agent: codex,
   ways: [{ agent: codexApp, env: "ASKD_CODEX", is: "app-server" }],
   client,
+  projectFiles: [".codex"],
   profile: codexProfile,
   hook: codexHook,
   bridge: () => import("./bridge.ts"),

@@ -100,7 +100,14 @@ const probe: ProbeAgent = {
   args: ["-m", "gemini-2.5-pro", "--output-format", "stream-json", "-p", PROBE_PROMPT],
 };
 
-export const geminiDefinition: AgentDefinition = { agent: gemini, client, profile, hook: geminiHook, probe };
+export const geminiDefinition: AgentDefinition = {
+  agent: gemini,
+  client,
+  projectFiles: [".gemini/settings.json"],
+  profile,
+  hook: geminiHook,
+  probe,
+};
 
 function geminiHome({ env, homeDir }: ClientSurroundings): string {
   return join(env["GEMINI_CLI_HOME"] || homeDir, ".gemini");

@@ -174,13 +174,29 @@ function readEnd(line: Json): AgentEvent[] {
 /** Looks into the files of chats, in whichever project; their names hold only the beginning of a session's id. */
 async function witness({ session, env, answerId }: Evidence): Promise<Witnessed> {
   const files = await findChats(env, `-${session.slice(0, SHORT_ID_CHARS)}.jsonl`);
-  const own = await Promise.all(
-    files.map(async (file) => {
-      const isOwn = await searchRecords([file], [session], (line) => line["sessionId"] === session);
-      return isOwn === "given" ? [file] : [];
-    }),
-  );
-  return searchRecords(own.flat(), [answerId], (line) => isShown(line, answerId));
+  const found: Witnessed[] = [];
+  for (const file of files) {
+    const isOwn = await searchRecords([file], [session], (line) => line["sessionId"] === session);
+    if (isOwn !== "given") continue;
+    found.push(await searchChat(file, answerId));
+  }
+  if (found.includes("given")) return "given";
+  return found.length === 0 || found.includes("unknown") ? "unknown" : "absent";
+}
+
+/**
+ * A message counts until the messages are set anew without it, as when its request has failed: its model is not shown it
+ * again. A reply to it stays, whatever becomes of the chat.
+ */
+async function searchChat(file: string, answerId: string): Promise<Witnessed> {
+  let isTold = false;
+  const found = await searchRecords([file], [answerId, '"$set":{"messages"', '"type":"gemini"'], (line) => {
+    const messages = listAt(line, "$set", "messages");
+    if (isShown(line, answerId)) isTold = true;
+    else if (messages.length > 0 && !JSON.stringify(messages).includes(answerId)) isTold = false;
+    return isTold && line["type"] === "gemini";
+  });
+  return isTold ? "given" : found;
 }
 
 /** The folder of a project names the directory that its sessions can be resumed in. */

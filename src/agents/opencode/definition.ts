@@ -66,6 +66,7 @@ export const opencodeDefinition: AgentDefinition = {
   agent: opencode,
   ways: [{ agent: opencodeServe, env: "ASKD_OPENCODE", is: "serve" }],
   client,
+  projectFiles: ["opencode.json", "opencode.jsonc"],
   profile,
   bridge: () => import("./bridge.ts"),
   probe,

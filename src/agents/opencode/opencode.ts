@@ -14,6 +14,7 @@ import {
   type Witnessed,
   messageOf,
 } from "../agent.ts";
+import { readApiFailure } from "../api-failure.ts";
 import { type Json, isJson, numberAt, parseJson, textAt, valueAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { SERVER, startWithServer, patienceSeconds, serverArgv } from "../mcp-config.ts";
@@ -113,7 +114,10 @@ export function readOpencode(line: Json): AgentEvent[] {
     case "error": {
       const name = textAt(line, "error", "name");
       const summary = textAt(line, "error", "data", "message") ?? textAt(line, "error", "message") ?? name;
-      return [{ kind: "ended", result: { status: "failed", reason: "agent_error", ...(summary && { summary }) } }];
+      const status = numberAt(line, "error", "data", "statusCode");
+      const failure = status === undefined ? {} : readApiFailure(summary ?? "", status);
+      const failed = { status: "failed", reason: "agent_error", ...(summary && { summary }), ...failure } as const;
+      return [{ kind: "ended", result: failed }];
     }
     default:
       return [];

@@ -378,7 +378,9 @@ export function limitReached(used: UsageRow, { maxTurns, budgetUsd }: Launch["op
 }
 
 function isProgress(event: AgentEvent): boolean {
-  return event.kind === "shown" || event.kind === "text" || event.kind === "called" || event.kind === "ended";
+  // A request that failed is no reply; its agent may take back what it was sent.
+  if (event.kind === "ended") return event.result.status !== "failed";
+  return event.kind === "shown" || event.kind === "text" || event.kind === "called";
 }
 
 const TOOLS_FILE = "tools";

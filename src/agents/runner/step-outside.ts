@@ -5,7 +5,7 @@ import type { Run } from "../../core/run/run.ts";
 import { runStepProgram } from "../process/step-program.ts";
 import { stopRun } from "../process/stop.ts";
 import type { Agent } from "../agent.ts";
-import { type AgentRegistry, chooseWay, findAgent } from "../registry.ts";
+import { type AgentRegistry, chooseWay, findAgent, projectFilesOf } from "../registry.ts";
 import { type RunTree, openRunTree, publishRunTree } from "../workspace/run-tree.ts";
 import { getProgram, lowerLimits } from "./launch.ts";
 import { rememberTree } from "./old-tree.ts";
@@ -36,7 +36,7 @@ export function stepAgents(deps: StepAgentsDeps) {
     env,
     openTree: async (run: Run): Promise<RunTree> => {
       const name = run.workflow?.tree ?? run.id;
-      const tree = await openRunTree(run.dir ?? "/", name);
+      const tree = await openRunTree(run.dir ?? "/", name, projectFilesOf(deps.registry));
       if (tree.branch !== undefined) await rememberTree(stateDir, name, run);
       return tree;
     },

@@ -15,7 +15,7 @@ test("a run's tree has the settings of agents that nobody has committed, and nev
   mkdirSync(join(project, ".claude"));
   writeFileSync(join(project, ".claude", "settings.local.json"), "{}");
   writeFileSync(join(project, ".mcp.json"), '{"mcpServers":{}}');
-  const tree = await openRunTree(project, "w-one");
+  const tree = await openRunTree(project, "w-one", [".mcp.json"]);
   expect(readFileSync(join(tree.dir, ".claude", "settings.local.json"), "utf8")).toBe("{}");
   expect(readFileSync(join(tree.dir, ".mcp.json"), "utf8")).toBe('{"mcpServers":{}}');
   writeFileSync(join(tree.dir, "a.txt"), "one\n");
@@ -26,12 +26,12 @@ test("a run's tree has the settings of agents that nobody has committed, and nev
 test("a tree whose process died before it had the settings gets them when it is opened again", async () => {
   const { project, git } = aProject();
   writeFileSync(join(project, ".mcp.json"), "{}");
-  const { dir } = await openRunTree(project, "w-one");
+  const { dir } = await openRunTree(project, "w-one", [".mcp.json"]);
   rmSync(join(dir, ".mcp.json"));
   git(project, "update-ref", "-d", "refs/askd/ready/w-one");
-  await openRunTree(project, "w-one");
+  await openRunTree(project, "w-one", [".mcp.json"]);
   expect(existsSync(join(dir, ".mcp.json"))).toBe(true);
   rmSync(join(dir, ".mcp.json"));
-  await openRunTree(project, "w-one");
+  await openRunTree(project, "w-one", [".mcp.json"]);
   expect(existsSync(join(dir, ".mcp.json"))).toBe(false); // the run removed it
 });

@@ -20,11 +20,14 @@ export interface RunTree {
   branch: string | undefined;
 }
 
-/** Opens the tree of that name beside the project, on a branch of its own; makes it first if it is not there. */
-export async function openRunTree(dir: string, name: string): Promise<RunTree> {
+/**
+ * Opens the tree of that name beside the project, on a branch of its own; makes it first if it is not there, with these
+ * settings of agents that are not committed.
+ */
+export async function openRunTree(dir: string, name: string, settings: readonly string[] = []): Promise<RunTree> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tryToOpen(dir, name);
+      return await tryToOpen(dir, name, settings);
     } catch (error) {
       // While another run gets its tree, git finds that one half made and gives up.
       if (!(error instanceof GitFailure) || tries >= MOST_TRIES) throw error;
@@ -33,14 +36,14 @@ export async function openRunTree(dir: string, name: string): Promise<RunTree> {
   }
 }
 
-async function tryToOpen(dir: string, name: string): Promise<RunTree> {
+async function tryToOpen(dir: string, name: string, settings: readonly string[]): Promise<RunTree> {
   const root = await findTreeRoot(dir);
   if (root === undefined) return { dir, branch: undefined };
   const tree = { dir: join(root, ".askd", "worktrees", name), branch: `askd/${name}` };
   const base = `${BASE_REFS}/${name}`;
   const ready = `${READY_REFS}/${name}`;
   const makeReady = async () => {
-    await carrySettings(root, tree.dir);
+    await carrySettings(root, tree.dir, settings);
     await runGit(root, [...QUIETLY, "update-ref", ready, base]);
     return tree;
   };

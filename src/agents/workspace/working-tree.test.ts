@@ -15,7 +15,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { AGENTS } from "../agents.ts";
 import { takeLock } from "../process/lock.ts";
+import { projectFilesOf } from "../registry.ts";
 import { describeDifference, findDiff, findDiffStat, findTreeFingerprint, TreeFingerprint } from "./working-tree.ts";
 import { addWorktree, excludeAskd, removeWorktree } from "./worktree.ts";
 
@@ -207,7 +209,7 @@ describe("a working tree for a run", () => {
   test("is made below .askd on a branch of its own and does not show in the first one", async () => {
     const dir = aRepo();
     const before = await hashOf(dir);
-    const made = await addWorktree(join(dir, "src"), "fix-42");
+    const made = await addWorktree(join(dir, "src"), "fix-42", []);
     expect(made).toEqual({ path: join(dir, ".askd", "worktrees", "fix-42"), branch: "askd/fix-42" });
     expect(git(made.path, "branch", "--show-current")).toBe("askd/fix-42\n");
     expect(readFileSync(join(made.path, "readme"), "utf8")).toBe("hello\n");
@@ -226,7 +228,7 @@ describe("a working tree for a run", () => {
     for (const file of settings) writeFileSync(join(dir, file), `{"of": "${file}"}`, { mode: 0o600 });
     writeFileSync(join(dir, ".claude", "settings.json"), '{"not": "committed"}');
     writeFileSync(join(dir, "notes.txt"), "not an agent's");
-    const made = await addWorktree(dir, "fix-43");
+    const made = await addWorktree(dir, "fix-43", projectFilesOf(AGENTS));
     for (const file of settings) expect(readFileSync(join(made.path, file), "utf8")).toBe(`{"of": "${file}"}`);
     expect(readFileSync(join(made.path, ".claude", "settings.json"), "utf8")).toBe("{}");
     expect(existsSync(join(made.path, "notes.txt"))).toBe(false);
@@ -238,17 +240,17 @@ describe("a working tree for a run", () => {
   });
 
   test.each(["", "..", "a..b", "-x", "a/b", "a b", "a.lock", "a."])("cannot be named %j", async (name) => {
-    await expect(addWorktree(aFolder(), name)).rejects.toMatchObject({ code: "bad_input" });
+    await expect(addWorktree(aFolder(), name, [])).rejects.toMatchObject({ code: "bad_input" });
   });
 
   test("is refused with the reason where there is no repository, or the branch is there already", async () => {
-    await expect(addWorktree(aFolder(), "x")).rejects.toMatchObject({
+    await expect(addWorktree(aFolder(), "x", [])).rejects.toMatchObject({
       code: "bad_input",
       message: expect.stringMatching(/not in a git/),
     });
     const dir = aRepo();
-    await addWorktree(dir, "x");
-    await expect(addWorktree(dir, "x")).rejects.toMatchObject({
+    await addWorktree(dir, "x", []);
+    await expect(addWorktree(dir, "x", [])).rejects.toMatchObject({
       code: "bad_input",
       message: expect.stringMatching(/already exists/),
     });

@@ -9,15 +9,6 @@ import { findTreeRoot } from "./working-tree.ts";
 const NAME = /^[A-Za-z0-9](?:[\w.-]{0,61}[\w-])?$/;
 /** Workflows in `.askd` belong to the project and can be committed; the rest belongs to askd. */
 const EXCLUDED = [".askd/*", "!.askd/workflows/"];
-/** Settings of agents in a project. Those that nobody has committed are copied: without them an agent cannot ask. */
-const AGENT_SETTINGS = [
-  ".claude/settings.local.json",
-  ".codex",
-  ".gemini/settings.json",
-  ".mcp.json",
-  "opencode.json",
-  "opencode.jsonc",
-];
 
 /** A separate working tree for a run. */
 export interface Worktree {
@@ -43,8 +34,11 @@ async function exclude(dir: string, missingIn: (lines: ReadonlySet<string>) => r
   await appendFile(file, `${gap}${missing.join("\n")}\n`);
 }
 
-/** Creates a working tree below `.askd/worktrees`, on a new branch from the checked-out commit. */
-export async function addWorktree(dir: string, name: string): Promise<Worktree> {
+/**
+ * Creates a working tree below `.askd/worktrees`, on a new branch from the checked-out commit. Settings of agents that
+ * nobody has committed are copied: without them an agent cannot ask.
+ */
+export async function addWorktree(dir: string, name: string, settings: readonly string[]): Promise<Worktree> {
   if (!NAME.test(name) || name.includes("..") || name.endsWith(".lock")) {
     throw new Refusal("bad_input", `${JSON.stringify(name)} cannot name a branch`, {
       hint: "Use letters, digits, dots, - and _",
@@ -67,16 +61,17 @@ export async function addWorktree(dir: string, name: string): Promise<Worktree> 
       hint: "git worktree list",
     });
   }
-  await carrySettings(root, worktree.path);
+  await carrySettings(root, worktree.path, settings);
   return worktree;
 }
 
 /**
- * Copies the settings of agents that are not committed, unless they are there; they are excluded, so that no run commits
- * them.
+ * Copies these settings of agents where they are not committed, unless they are there; they are excluded, so that no run
+ * commits them.
  */
-export async function carrySettings(root: string, tree: string) {
-  const listed = await readGit(root, ["ls-files", "--others", "-z", "--", ...AGENT_SETTINGS]);
+export async function carrySettings(root: string, tree: string, settings: readonly string[]) {
+  if (settings.length === 0) return;
+  const listed = await readGit(root, ["ls-files", "--others", "-z", "--", ...settings]);
   const files = (listed ?? "").split("\0").filter((path) => path !== "" && !path.endsWith("/"));
   for (const file of files) {
     await mkdir(dirname(join(tree, file)), { recursive: true });

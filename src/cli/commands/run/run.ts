@@ -2,7 +2,15 @@ import { randomBytes } from "node:crypto";
 import { resolve, basename } from "node:path";
 import type { Agent, Limits } from "../../../agents/agent.ts";
 import { AGENTS } from "../../../agents/agents.ts";
-import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
+import {
+  type AgentRegistry,
+  agentsByName,
+  chooseWay,
+  findAgent,
+  findAgentOf,
+  limitedAgentTitles,
+  projectFilesOf,
+} from "../../../agents/registry.ts";
 import { findProgram, getProgram, lowerLimits } from "../../../agents/runner/launch.ts";
 import {
   type Launch,
@@ -121,7 +129,7 @@ async function readLaunch(args: Args<typeof flags>, context: Context): Promise<L
     : findAgentSection(first, context));
   const [name = "", ...before] = isPrompt ? (section.argv ?? [agent.program]) : [first];
   if (name === "") throw wrongUsage("A command is missing after --", command.usage);
-  requireLimits(agent, given, section);
+  requireLimits(agent, { given, section }, await context.agents());
   const program = await getProgram(name, context.env, context.cwd);
   const parsed = agent.parseArgs(isPrompt ? before : rest);
   const piped = isPrompt ? undefined : await context.stdin.readPiped?.(PROMPT_BYTES);
@@ -152,7 +160,11 @@ async function requirePrompt(words: readonly string[], { env, cwd }: Context) {
 }
 
 /** Refuses limits that nothing would keep, given as flags or in the settings. */
-function requireLimits(agent: Agent, given: FlagValues, section: AgentSection) {
+function requireLimits(
+  agent: Agent,
+  { given, section }: { given: FlagValues; section: AgentSection },
+  registry: AgentRegistry,
+) {
   if (agent.limitsKeptBy !== undefined) return;
   const limits: Array<readonly [string, unknown]> = [
     ["--budget", given.budget],
@@ -163,7 +175,7 @@ function requireLimits(agent: Agent, given: FlagValues, section: AgentSection) {
   const limit = limits.find(([, value]) => value !== undefined)?.[0];
   if (limit === undefined) return;
   throw new Refusal("bad_input", `${limit} cannot be kept: the agent "${agent.name}" has no such limit`, {
-    hint: "Leave it out; only Claude Code and OpenCode can be limited",
+    hint: `Leave it out; these can be limited: ${limitedAgentTitles(registry).join(", ")}`,
   });
 }
 
@@ -231,7 +243,9 @@ async function queue(engine: Engine, launch: Launch, given: FlagValues, context:
   const clean = redactor(await readOwnSecrets(context, { ...context.env, ...launch.env }), context.rules.redact);
   const words = clean(said ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
   const name = given.name ?? nameFrom(words.replaceAll(MASK, ""));
-  const tree = given.worktree ? await addWorktree(launch.dir, `${oneLine(name)}-${id.slice(-4)}`) : undefined;
+  const settings = projectFilesOf(await context.agents());
+  const branchName = `${oneLine(name)}-${id.slice(-4)}`;
+  const tree = given.worktree ? await addWorktree(launch.dir, branchName, settings) : undefined;
   const dir = tree?.path ?? launch.dir;
   const { repo, branch } = await findRepository(resolve(dir), context.readFile);
   const input: RunInput = {
