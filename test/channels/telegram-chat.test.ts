@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { shortId } from "../../src/core/id.ts";
-import { MINUTE_MS } from "../../src/core/instant.ts";
+import { MINUTE_MS, SECOND_MS } from "../../src/core/instant.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import { ADA } from "../builders.ts";
 import { Scene, said } from "../scene.ts";
@@ -23,6 +23,7 @@ async function aChat() {
   });
   await scene.engine.putPerson({ id: "mika", version: 0, groups: [], telegram: String(CHAT) }, SYSTEM);
   const ask = async (raw: Record<string, unknown> = {}) => {
+    scene.skip(SECOND_MS); // questions of one moment are in no order
     const { question } = await scene.ask(raw);
     await scene.pass(0);
     // An engine that works may send it itself.

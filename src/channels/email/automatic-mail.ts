@@ -6,7 +6,7 @@ import { isSubjectOf } from "./mail-text.ts";
 /** Senders that are programs. */
 const PROGRAM_SENDER =
   /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|bounces?|auto-?reply|autoresponder|notifications?|mdaemon|nobody|listserv|majordomo|mailman|[\w.-]+-(?:bounces|request|owner)|owner-[\w.-]+|bounce[+-].*|ne-pas-repondre|nepasrepondre|noresponder|no-responder|nicht-?antworten|keine-?antwort|naoresponda|nao-responda|noreply[+-].*)@/i;
-/** What mail programs put in front of the subject that they reply to. */
+/** The marks that mail programs put in front of the subject that they reply to. */
 const REPLY_PREFIX = /^\s*(?:(?:re|aw|sv|vs|antw|odp|fwd?|wg)\s*:\s*)+/iu;
 /** The subjects of automatic replies, for programs that mark them in no other way. */
 const AUTOMATIC_SUBJECT =

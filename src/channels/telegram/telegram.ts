@@ -58,7 +58,7 @@ const Update = z.object({
 });
 type Update = z.infer<typeof Update>;
 
-/** What people send in place of words; it is not taken, and they are told how to reply. */
+/** Contents without words: they are not taken, and their sender is told how to reply. */
 const WORDLESS = ["voice", "audio", "video", "video_note", "photo", "document", "sticker", "animation"];
 /** Names the question of an answer, such as `/answer q-456 A`. */
 const ANSWER = /^\/answer(?:@\w+)?(?:\s+(q[-_][0-9a-z]+))?(?=\s|$)\s*([\s\S]*)$/i;

@@ -3,7 +3,7 @@ import type { Channel, Reply } from "../../core/channel/channel.ts";
 import { type Delivery, deliverJob, deliveryEntry, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
 import { digestKey } from "../../core/channel/news-message.ts";
 import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
-import { questionMessage, sayHowToReply } from "../../core/channel/message.ts";
+import { questionMessage } from "../../core/channel/message.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { type ReplyAct, readCommand, namesOption, readPress, readReply } from "../../core/channel/reply.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
@@ -16,8 +16,7 @@ import { findMatch } from "../../core/answer/match.ts";
 import { isDenial } from "../../core/question/approval.ts";
 import { isPending } from "../../core/question/question.ts";
 import { readShownCode } from "../../core/question/risk.ts";
-import { Refusal, type RefusalCode } from "../../core/refusal.ts";
-import { redactor } from "../../core/secret/redact.ts";
+import { Refusal } from "../../core/refusal.ts";
 import type { Language } from "../../core/text/language.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { makeVisible } from "../../core/text/visible.ts";
@@ -25,6 +24,7 @@ import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { QuestionEngine } from "../engine.ts";
 import type { People } from "../people/people.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 import { findByAccount, findDelivery } from "./find-delivery.ts";
 import { readSubject } from "./message-subject.ts";
 import { type ChatLimit, requireNamed, tellIdle } from "./private-chat.ts";
@@ -35,17 +35,6 @@ import { waitForAttempts } from "./wait-for-attempts.ts";
 
 /** How many replies to one message are responded to; whoever needs more is not a person. */
 const MOST_RESPONSES = 5;
-/** Refusals that another attempt in the same place can get around. */
-const HELPED: ReadonlySet<RefusalCode> = new Set([
-  "no_such_option",
-  "ambiguous_answer",
-  "missing_items",
-  "answer_mismatch",
-  "empty_answer",
-  "outcome_not_accepted",
-  "bad_input",
-]);
-
 export interface ReceiveDeps {
   store: Store;
   decider: Decider;
@@ -326,7 +315,7 @@ async function takeReply(
     }
   } catch (error) {
     if (!(error instanceof Refusal) || isPassing(error)) throw error;
-    return await explain(error, read, deps);
+    return { text: await explainRefusal(error, read, deps), isNews: true, isLate: error.code === "not_pending" };
   }
 }
 
@@ -363,29 +352,6 @@ function sayTaken({ question }: QuestionSnapshot, language: Language): ReplyEffe
   const { need } = question.approvals;
   const text = need > 1 ? tellIn(language, "voted", { n: question.votes.length, need }) : tellIn(language, "thanks");
   return { text, isNews: false, isLate: false };
-}
-
-/** Tells the truth about a refused reply, and how to answer if that is still possible here. */
-async function explain(
-  refusal: Refusal,
-  read: QuestionSnapshot | undefined,
-  { decider, language }: ReplyDeps,
-): Promise<ReplyEffect> {
-  const { rules } = decider.at(SYSTEM);
-  const how = read && HELPED.has(refusal.code) ? sayHowToReply(questionMessage(read, "", rules, language)) : undefined;
-  const elsewhere = refusal.code === "needs_person" ? refusal.hint : undefined;
-  // A reply needs a confirmation only where its message does not show enough, and that is said in the reader's language.
-  const what = refusal.code === "needs_confirmation" ? refusal.message : await sayInLanguage(refusal, language);
-  const said = [what, how ?? elsewhere].filter((part) => part !== undefined).join(/[.!?…]$/.test(what) ? " " : ". ");
-  const isLate = refusal.code === "not_pending";
-  return { text: makeVisible(redactor([], rules.redact)(said)), isNews: true, isLate };
-}
-
-/** A refusal in the language of its reader; English is what it says itself. */
-async function sayInLanguage(refusal: Refusal, language: Language): Promise<string> {
-  if (language === "en") return refusal.message;
-  const { sayRefusal } = await import("../../core/text/refusal-sentence.ts");
-  return sayRefusal({ language, span: formatDuration, status: (name) => name }, refusal);
 }
 
 async function remember(

@@ -28,7 +28,7 @@ export async function findAtPlace(
     .map(({ body }) => String(body["delivery"]));
   const deliveries = (await store.readEntries("delivery", [...new Set(ids)])).map(parseDelivery);
   const newest = deliveries.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
-  // What was taken before, and comes again after a crash or a restart, is about the same message as before.
+  // A reply that comes again after a crash or a restart is about the same message as before.
   const taken = newest.find(({ handled }) => handled.includes(reply.key));
   if (taken) return [taken];
   const { question: name } = reply;
