@@ -13,8 +13,8 @@ import { parseApproved } from "../core/workflow/approval.ts";
 import { parseEntry } from "../store/row.ts";
 import type { StoredEntry } from "../store/snapshot.ts";
 import type { Store } from "../store/store.ts";
-import { readDefinition } from "../workflow/run/kept-definition.ts";
-import { firstTriggerJobs } from "../workflow/run/trigger-job.ts";
+import { WorkflowDefinition } from "../core/workflow/definition/definition.ts";
+import { firstTriggerJobs } from "../core/workflow/trigger/trigger-job.ts";
 import type { Finding } from "./finding.ts";
 
 const MOST_JOBS = 1_000_000;
@@ -97,9 +97,9 @@ async function listMissingOfTokens(store: Store, keys: ReadonlySet<string>) {
 async function listMissingOfTriggers(store: Store, { keys, now }: KnownJobs): Promise<Job[]> {
   const jobs: Job[] = [];
   for (const workflow of (await store.listEntries("workflow")).map(parseApproved)) {
-    // Without its definition it starts nothing either.
-    if (!(await store.findEntry("definition", workflow.definition))) continue;
-    jobs.push(...firstTriggerJobs(workflow, await readDefinition(store, workflow.definition), now));
+    const entry = await store.findEntry("definition", workflow.definition);
+    if (!entry) continue; // without its definition it starts nothing either
+    jobs.push(...firstTriggerJobs(workflow, WorkflowDefinition.parse(entry.body["definition"]), now));
   }
   return jobs.filter(({ key }) => !keys.has(key));
 }

@@ -48,7 +48,7 @@ const RunLine = z.object({
   head: z.object({ n: z.int(), hash: z.string() }),
   jobs: z.array(Job),
   entries: z.array(KeptEntry),
-  /** What signs its callback was left out, so the run is not the one that its trail pins. */
+  /** The secret of its callback was left out, so the run is not the one that its trail pins. */
   isWithoutSecret: z.literal(true).optional(),
 });
 export type RunLine = z.infer<typeof RunLine>;

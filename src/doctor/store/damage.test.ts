@@ -256,11 +256,12 @@ async function expectNoWorkflowLost(file: string, damage: Damage): Promise<void>
     const { engine, doSteps } = workflowEngine(store);
     await doSteps();
     const waiting = await store.listQuestions({ status: "pending", order: "oldest", limit: 100 });
-    for (const { id, title } of waiting)
-      if (/colour|shape/.test(title)) await engine.answer(id, said("green"), ADA);
+    for (const { id, title } of waiting) if (/colour|shape/.test(title)) await engine.answer(id, said("green"), ADA);
     await doSteps();
     const runs = await store.listRuns({ order: "oldest", limit: 100 });
-    const left = runs.filter((run) => !hasEnded(run) && (run.name.startsWith("choose") || run.reason === "row_damaged"));
+    const left = runs.filter(
+      (run) => !hasEnded(run) && (run.name.startsWith("choose") || run.reason === "row_damaged"),
+    );
     expect(left.map(({ name, status }) => `${name} ${status}`)).toEqual([]);
     expect((await verify(store)).problems).toEqual([]);
   } finally {

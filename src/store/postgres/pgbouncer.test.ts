@@ -88,6 +88,8 @@ describe("behind PgBouncer in transaction mode", () => {
     await console.query('reconnect "kept"');
     await console.end();
     // Now it gets as far as the dump, which is none.
-    await expect.poll(() => restore().catch(String), { timeout: 20_000 }).toContain("package.json could not be restored");
+    await expect
+      .poll(() => restore().catch(String), { timeout: 20_000 })
+      .toContain("package.json could not be restored");
   });
 });

@@ -19,7 +19,7 @@ import type { StepOutside } from "../tool/tool.ts";
 import { findStaleness } from "./approved-file.ts";
 import { readDefinition } from "./kept-definition.ts";
 import { fillInputs } from "./trigger-input.ts";
-import { nextLookAt } from "./trigger-job.ts";
+import { nextLookAt } from "../../core/workflow/trigger/trigger-job.ts";
 import { Workflows } from "./workflows.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

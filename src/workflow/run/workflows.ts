@@ -35,7 +35,7 @@ import { changedRefusal } from "./approved-file.ts";
 import { isDefinitionOf, readDefinition } from "./kept-definition.ts";
 import { newCheckpoint } from "./new-checkpoint.ts";
 import { listLiveWithKey } from "./start-limit.ts";
-import { firstTriggerJobs } from "./trigger-job.ts";
+import { firstTriggerJobs } from "../../core/workflow/trigger/trigger-job.ts";
 
 /** A new run of an approved workflow. */
 export interface WorkflowStart {

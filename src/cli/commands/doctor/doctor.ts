@@ -113,7 +113,7 @@ async function patientOf(context: Context): Promise<DoctorContext> {
     version: VERSION,
     nodeVersion: process.versions.node,
     port: withEnv(config.values, env).server?.port || DEFAULT_PORT, // 0 picks one that is free
-    note: (text) => void context.stderr.write(`! ${oneLine(text)}\n`),
+    note: (text) => context.stderr.write(`! ${oneLine(text)}\n`),
     nowMs: () => Date.parse(context.now()),
     isWorkerLocked: () => context.isLocked(workerLockFile(context)),
     openRemote: () => context.engine(),

@@ -1,9 +1,9 @@
-import { HOUR_MS, type Instant, MINUTE_MS, later } from "../../core/instant.ts";
-import { type Job, jobKey } from "../../core/run/job.ts";
-import type { ApprovedWorkflow } from "../../core/workflow/approval.ts";
-import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
-import { labelsOf, schedulesOf } from "../../core/workflow/trigger/match-trigger.ts";
-import { findNextDue } from "../../core/workflow/trigger/schedule.ts";
+import { HOUR_MS, type Instant, MINUTE_MS, later } from "../../instant.ts";
+import { type Job, jobKey } from "../../run/job.ts";
+import type { ApprovedWorkflow } from "../approval.ts";
+import type { WorkflowDefinition } from "../definition/definition.ts";
+import { labelsOf, schedulesOf } from "./match-trigger.ts";
+import { findNextDue } from "./schedule.ts";
 
 /** A job looks at least this often, so that a changed file or clock is noticed. */
 const LONGEST_MS = 12 * HOUR_MS;
