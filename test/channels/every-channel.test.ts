@@ -52,8 +52,14 @@ test("the shared suite counts its cases: at least forty apply to each channel", 
 
 /** The folders of everything that reaches people, and of workflows. */
 const FOLDERS = [
-  ...["test/channels", "test/workflow", "src/channels", "src/workflow", "src/cli/commands/workflow"],
-  ...["src/core/channel", "src/core/workflow", "src/engine/reach"],
+  "test/channels",
+  "test/workflow",
+  "src/channels",
+  "src/workflow",
+  "src/cli/commands/workflow",
+  "src/core/channel",
+  "src/core/workflow",
+  "src/engine/reach",
 ];
 
 /** The files with cases of channels, of workflows and of the action. */
@@ -72,10 +78,22 @@ function listSuites(): string[] {
 }
 
 test.each([
-  ...["test.skip(", "it.todo(", "describe.only(", "test.skipIf(x)(", "test.concurrent.skip(", "test.each([1]).skip("],
-  ...["test.extend({}).only(", "case.skip(", 'test("a", ({ skip }) => skip())', 'test("a", { skip: true }, run)'],
-  ...['test("a", { only: isAlone }, run)', 'test["skip"]("a", run)', "const { skip } = test;", "test\n  .skip("],
-  ...["test.runIf(isRoot)(", "task.context.skip()"],
+  "test.skip(",
+  "it.todo(",
+  "describe.only(",
+  "test.skipIf(x)(",
+  "test.concurrent.skip(",
+  "test.each([1]).skip(",
+  "test.extend({}).only(",
+  "case.skip(",
+  'test("a", ({ skip }) => skip())',
+  'test("a", { skip: true }, run)',
+  'test("a", { only: isAlone }, run)',
+  'test["skip"]("a", run)',
+  "const { skip } = test;",
+  "test\n  .skip(",
+  "test.runIf(isRoot)(",
+  "task.context.skip()",
 ])("a case that is left out by %j is found", (text) => {
   expect(mayLeaveOut(text)).toBe(true);
 });
@@ -90,8 +108,12 @@ test.each(["test.runIf(traits.hasStatuses)(", "scene.skip(1);", 'say("skip()")',
 test("no case of a channel, of a workflow or of the action is skipped, and all are part of npm test and of .ci/run", () => {
   const files = listSuites();
   for (const name of [
-    ...["test/action-issue.test.ts", "test/workflow/autofix.test.ts", "test/channels/github.test.ts"],
-    ...["test/channels/channel.suite.ts", "test/e2e/action-crash.e2e.ts", "src/channels/github/markdown.test.ts"],
+    "test/action-issue.test.ts",
+    "test/workflow/autofix.test.ts",
+    "test/channels/github.test.ts",
+    "test/channels/channel.suite.ts",
+    "test/e2e/action-crash.e2e.ts",
+    "src/channels/github/markdown.test.ts",
   ])
     expect(files).toContain(name);
   expect(files.filter((name) => mayLeaveOut(read(name)))).toEqual([]);

@@ -272,18 +272,23 @@ export class GithubServer implements Counterpart {
     if (planned && "status" in planned)
       return send(planned.status, { message: planned.message, documentation_url: DOCS });
     if (url.pathname === "/graphql") return this.#graphql(text, token, send);
-    const [, repo = ""] = /^\/repos\/([^/]+\/[^/]+)/.exec(url.pathname) ?? [];
-    const [, org = ""] = /^\/orgs\/([^/]+)/.exec(url.pathname) ?? [];
-    if (!this.apps.reaches(token, repo || org)) return send(404, notFound());
-    if (this.missing.has(repo)) return send(404, notFound());
-    if (this.moved.has(repo)) {
-      const location = `${this.#base}/repositories/1${url.pathname.slice(`/repos/${repo}`.length)}`;
-      return send(301, { message: "Moved Permanently", url: location, documentation_url: DOCS }, { location });
-    }
+    if (this.#isElsewhere(url.pathname, token, send)) return;
     if (!operation) return send(404, notFound());
     if (wrong !== undefined) return send(422, invalid(wrong));
     const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
     return this.#answer(operation, { url, body }, send);
+  }
+
+  /** Replies for a place that the token does not reach, or that is not there under this name. */
+  #isElsewhere(pathname: string, token: string, send: Send): boolean {
+    const [, repo = ""] = /^\/repos\/([^/]+\/[^/]+)/.exec(pathname) ?? [];
+    const [, org = ""] = /^\/orgs\/([^/]+)/.exec(pathname) ?? [];
+    if (!this.apps.reaches(token, repo || org) || this.missing.has(repo)) send(404, notFound());
+    else if (this.moved.has(repo)) {
+      const location = `${this.#base}/repositories/1${pathname.slice(`/repos/${repo}`.length)}`;
+      send(301, { message: "Moved Permanently", url: location, documentation_url: DOCS }, { location });
+    } else return false;
+    return true;
   }
 
   /** Notes everything that GitHub does not describe, and returns why a body does not fit. */

@@ -372,16 +372,16 @@ test("ticks belong to the person who set them, whoever edits the comment or take
   void scene.engine.work();
   const id = await ask({ approvals: { need: 1, from: ["lena"] } });
   const [comment] = service.comments;
-  const [redis, memcached] = ["- [ ] **A) Redis**", "- [ ] **B) Memcached**"];
+  const [redis, memcached] = ["- [ ] **A) Redis**", "- [ ] **B) Memcached**"] as const;
   const change = async (from: string, to: string, login: string) => {
     await service.edit(comment!, comment!.body.replace(from, to), login);
     for (const [index, edit] of comment!.edits.entries()) edit.editedAt = `2026-01-01T12:00:${10 + index}Z`;
     await settle();
   };
-  await change(redis!, redis!.replace("[ ]", "[x]"), "mika");
+  await change(redis, redis.replace("[ ]", "[x]"), "mika");
   await change("needs your input", "needs input", "lena");
   expect((await find(id)).status).toBe("pending");
-  await change(memcached!, memcached!.replace("[ ]", "[x]"), "mika");
+  await change(memcached, memcached.replace("[ ]", "[x]"), "mika");
   await change("- [x] **A)", "- [ ] **A)", "lena");
   expect((await find(id)).status).toBe("pending");
   await change("- [x] **B)", "- [ ] **B)", "lena");

@@ -42,7 +42,7 @@ export function readHook(
   const repo = repos.find((each) => each.toLowerCase() === repository.full_name.toLowerCase());
   if (repo === undefined || (action !== "created" && action !== "edited")) return { replies: [] };
   if (!hasTicks(comment)) {
-    // Whoever can write can edit the comment of another: the author did not say that.
+    // People with write access can edit the comment of another: the author did not say that.
     const reply = sender.login === comment.user?.login ? readComment(repo, comment) : undefined;
     return { replies: reply ? [reply] : [] };
   }

@@ -109,7 +109,7 @@ async function readReplies(deps: ListenDeps, repo: string, comment: Comment, sig
   }
   const reply = readComment(repo, comment);
   if (!reply?.isEdited) return reply ? [reply] : [];
-  // Whoever can write can edit the comment of another, who did not say that.
+  // People with write access can edit the comment of another, who did not say that.
   const editor = await findEditor(deps.call, { repo, comment, signal });
   if (editor === "changed") return [];
   return [editor.login === reply.from ? reply : { ...reply, from: undefined }];
