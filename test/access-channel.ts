@@ -3,7 +3,7 @@ import type { Came, Case } from "./access-case.ts";
 import { NAMES, type PreparedCase } from "./access-request.ts";
 import { Board } from "./channels/board-channel.ts";
 import type { Scene } from "./scene.ts";
-import { deliveryEntry, newDelivery } from "../src/core/channel/delivery.ts";
+import { deliveryEntry, newDelivery } from "../src/core/channel/delivery/delivery.ts";
 import { idsFrom } from "../src/core/id.ts";
 import { Refusal } from "../src/core/refusal.ts";
 import { Decider } from "../src/engine/decide.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Values } from "../config/schema.ts";
 import { channelsOf } from "../config/reach.ts";
 import { readSecret } from "../config/secret.ts";
-import type { ChannelState } from "../core/channel/delivery-status.ts";
+import type { ChannelState } from "../core/channel/delivery/delivery-status.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Finding } from "./finding.ts";
 import type { DoctorContext } from "./doctor-context.ts";

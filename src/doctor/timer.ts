@@ -8,7 +8,7 @@ import type { Rules } from "../core/rules.ts";
 import { LIVE_STATUSES } from "../core/run/run.ts";
 import { expiryJob, parseToken } from "../core/people/token.ts";
 import { type Job, jobKey, runJob } from "../core/run/job.ts";
-import { type Delivery, deliverJob, parseDelivery } from "../core/channel/delivery.ts";
+import { type Delivery, deliverJob, parseDelivery } from "../core/channel/delivery/delivery.ts";
 import { parseApproved } from "../core/workflow/approval.ts";
 import { parseEntry } from "../store/row.ts";
 import type { StoredEntry } from "../store/snapshot.ts";

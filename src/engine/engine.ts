@@ -3,7 +3,7 @@ import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
 import type { Anchor } from "../core/trail/anchor.ts";
 import type { AttentionUse } from "../core/channel/attention.ts";
-import type { ChannelState, DeliveryStatus } from "../core/channel/delivery-status.ts";
+import type { ChannelState, DeliveryStatus } from "../core/channel/delivery/delivery-status.ts";
 import type { MessagePreview } from "../core/channel/message-preview.ts";
 import type { CancelInput } from "../core/question/cancel.ts";
 import type { QuestionSnapshot, Seal } from "../core/changes.ts";

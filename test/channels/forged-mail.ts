@@ -3,7 +3,7 @@ import { readIncoming } from "../../src/channels/email/incoming-mail.ts";
 import type { Channel, InboundBatch, Reply } from "../../src/core/channel/channel.ts";
 import type { EmailSettings } from "../../src/core/channel/channel-settings.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
-import { parseDelivery } from "../../src/core/channel/delivery.ts";
+import { parseDelivery } from "../../src/core/channel/delivery/delivery.ts";
 import { ROOMY, Scene } from "../scene.ts";
 import { OUTBOUND } from "./loopback-server.ts";
 

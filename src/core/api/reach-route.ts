@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { AttentionUse } from "../channel/attention.ts";
-import { ChannelState, DeliveryStatus } from "../channel/delivery-status.ts";
+import { ChannelState, DeliveryStatus } from "../channel/delivery/delivery-status.ts";
 import { MessagePreview } from "../channel/message-preview.ts";
-import { DeliveryWait } from "../channel/delivery.ts";
+import { DeliveryWait } from "../channel/delivery/delivery.ts";
 import { Instant } from "../instant.ts";
 import { Presence } from "../people/presence.ts";
 import { OfQuestion, OfRun, type Reply, route } from "./route.ts";

@@ -1,7 +1,7 @@
 import type { Instant } from "../instant.ts";
 import { type Person, findAway, isNamed, plainName } from "../people/person.ts";
 import type { Question } from "../question/question.ts";
-import type { DeliveryRef } from "./delivery-ref.ts";
+import type { DeliveryRef } from "./delivery/delivery-ref.ts";
 import type { ReachChannel, Rules } from "../rules.ts";
 
 /** One recipient of a question in one channel; without a person it is a shared address. */

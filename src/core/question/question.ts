@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Actor } from "../people/actor.ts";
 import { FactSource } from "../trail/fact-source.ts";
-import { DeliveryRef } from "../channel/delivery-ref.ts";
+import { DeliveryRef } from "../channel/delivery/delivery-ref.ts";
 import { OutcomeId, QuestionId, RunId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Refusal } from "../refusal.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DeliveryRef } from "../channel/delivery-ref.ts";
+import { DeliveryRef } from "../channel/delivery/delivery-ref.ts";
 import { RunSources } from "../trail/fact-source.ts";
 import { QuestionId, RunId, WorkerId } from "../id.ts";
 import { Instant } from "../instant.ts";

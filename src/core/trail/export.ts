@@ -4,7 +4,7 @@ import type { Actor } from "../people/actor.ts";
 import type { Changes, Entry } from "../changes.ts";
 import { Content } from "../question/content.ts";
 import { CHAIN_START, Event, chainHash } from "./event.ts";
-import { deliveryId, outsideEntry } from "../channel/delivery.ts";
+import { deliveryId, outsideEntry } from "../channel/delivery/delivery.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Job } from "../run/job.ts";

@@ -4,7 +4,7 @@ import type { Content } from "../question/content.ts";
 import { titleOf } from "../question/content.ts";
 import { QuestionId, RunId } from "../id.ts";
 import type { Instant } from "../instant.ts";
-import type { DeliveryRef } from "../channel/delivery-ref.ts";
+import type { DeliveryRef } from "../channel/delivery/delivery-ref.ts";
 import { timerKey } from "../question/question-timer.ts";
 import { Job, JobKind, stepJob } from "../run/job.ts";
 import { voidHandover } from "../run/handover.ts";

@@ -10,7 +10,7 @@ import {
   releaseHeld,
   removeRing,
 } from "../../core/channel/attention.ts";
-import { type Delivery, deliveryEntry, newDelivery, parseDelivery } from "../../core/channel/delivery.ts";
+import { type Delivery, deliveryEntry, newDelivery, parseDelivery } from "../../core/channel/delivery/delivery.ts";
 import type { Changes } from "../../core/changes.ts";
 import type { Instant } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";

@@ -15,8 +15,8 @@ import {
   outsideEntry,
   parseDelivery,
   planDelivery,
-} from "../../core/channel/delivery.ts";
-import type { DeliverySubject } from "../../core/channel/delivery-subject.ts";
+} from "../../core/channel/delivery/delivery.ts";
+import type { DeliverySubject } from "../../core/channel/delivery/delivery-subject.ts";
 import { type QuestionMessage, sayReminder } from "../../core/channel/message.ts";
 import type { Changes } from "../../core/changes.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, earlier, later, msBetween } from "../../core/instant.ts";

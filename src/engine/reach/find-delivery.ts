@@ -1,5 +1,5 @@
 import type { Channel, Reply } from "../../core/channel/channel.ts";
-import { type Delivery, deliveryId, parseDelivery } from "../../core/channel/delivery.ts";
+import { type Delivery, deliveryId, parseDelivery } from "../../core/channel/delivery/delivery.ts";
 import { findAddress } from "../../core/channel/target.ts";
 import { QuestionId } from "../../core/id.ts";
 import type { Person } from "../../core/people/person.ts";

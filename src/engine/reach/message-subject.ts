@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type DeliverySubject, noticeSubject, questionSubject } from "../../core/channel/delivery-subject.ts";
-import { type Delivery, parseDelivery } from "../../core/channel/delivery.ts";
+import { type DeliverySubject, noticeSubject, questionSubject } from "../../core/channel/delivery/delivery-subject.ts";
+import { type Delivery, parseDelivery } from "../../core/channel/delivery/delivery.ts";
 import { type QuestionMessage, questionMessage } from "../../core/channel/message.ts";
 import { digestMessage, noticeMessage } from "../../core/channel/news-message.ts";
 import type { Notice } from "../../core/channel/notice.ts";

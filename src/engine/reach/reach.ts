@@ -1,5 +1,5 @@
-import { type ChannelState, type DeliveryStatus, withDigest } from "../../core/channel/delivery-status.ts";
-import { parseDelivery } from "../../core/channel/delivery.ts";
+import { type ChannelState, type DeliveryStatus, withDigest } from "../../core/channel/delivery/delivery-status.ts";
+import { parseDelivery } from "../../core/channel/delivery/delivery.ts";
 import { isReachable } from "../../core/channel/target.ts";
 import { parsePerson } from "../../core/people/person.ts";
 import type { EventType } from "../../core/trail/event.ts";

@@ -1,6 +1,6 @@
 import { announceAgain } from "../../core/channel/announce.ts";
 import type { Channel, MessageFailure, OpenChannel } from "../../core/channel/channel.ts";
-import { deliveryEntry, returnDelivery } from "../../core/channel/delivery.ts";
+import { deliveryEntry, returnDelivery } from "../../core/channel/delivery/delivery.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { withBounce } from "../../core/channel/target.ts";
 import { SYSTEM } from "../../core/people/actor.ts";

@@ -1,6 +1,12 @@
 import { findAddress } from "../../core/channel/target.ts";
 import type { Channel, Reply } from "../../core/channel/channel.ts";
-import { type Delivery, deliverJob, deliveryEntry, parseDelivery, rememberReply } from "../../core/channel/delivery.ts";
+import {
+  type Delivery,
+  deliverJob,
+  deliveryEntry,
+  parseDelivery,
+  rememberReply,
+} from "../../core/channel/delivery/delivery.ts";
 import { digestKey } from "../../core/channel/news-message.ts";
 import { sayOnlyDenied } from "../../core/channel/answer-elsewhere.ts";
 import { questionMessage } from "../../core/channel/message.ts";

@@ -1,5 +1,5 @@
 import type { Channel, Reply } from "../../core/channel/channel.ts";
-import { type Delivery, outsideOf, parseDelivery, placeName } from "../../core/channel/delivery.ts";
+import { type Delivery, outsideOf, parseDelivery, placeName } from "../../core/channel/delivery/delivery.ts";
 import { tellIn } from "../../core/channel/message-words.ts";
 import { namesOption } from "../../core/channel/reply.ts";
 import { randomPart, shortId } from "../../core/id.ts";

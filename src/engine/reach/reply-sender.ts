@@ -1,5 +1,5 @@
 import type { Channel, Reply } from "../../core/channel/channel.ts";
-import type { Delivery } from "../../core/channel/delivery.ts";
+import type { Delivery } from "../../core/channel/delivery/delivery.ts";
 import { findAccount, findAddress } from "../../core/channel/target.ts";
 import { type Actor, weakerStrength } from "../../core/people/actor.ts";
 import type { Decider } from "../decide.ts";

@@ -1,6 +1,6 @@
 import { listPending } from "../pending-questions.ts";
 import type { OutsideRef } from "../../core/channel/channel.ts";
-import { type Delivery, deliverJob, parseDelivery } from "../../core/channel/delivery.ts";
+import { type Delivery, deliverJob, parseDelivery } from "../../core/channel/delivery/delivery.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Channel } from "../../core/channel/channel.ts";
-import { SENDING_MS, deliverJob } from "../../core/channel/delivery.ts";
+import { SENDING_MS, deliverJob } from "../../core/channel/delivery/delivery.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import type { Store } from "../../store/store.ts";

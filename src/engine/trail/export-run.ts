@@ -1,5 +1,5 @@
 import type { DamagedLine, RunLine } from "../../core/trail/export.ts";
-import type { DeliveryRef } from "../../core/channel/delivery-ref.ts";
+import type { DeliveryRef } from "../../core/channel/delivery/delivery-ref.ts";
 import { shortId } from "../../core/id.ts";
 import type { Question } from "../../core/question/question.ts";
 import { pluralize } from "../../core/text/plural.ts";

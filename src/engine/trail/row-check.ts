@@ -1,5 +1,5 @@
-import { deliveryId } from "../../core/channel/delivery.ts";
-import type { DeliveryRef } from "../../core/channel/delivery-ref.ts";
+import { deliveryId } from "../../core/channel/delivery/delivery.ts";
+import type { DeliveryRef } from "../../core/channel/delivery/delivery-ref.ts";
 import { isTimer } from "../../core/question/question-timer.ts";
 import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";

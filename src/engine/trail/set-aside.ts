@@ -10,7 +10,7 @@ import {
 } from "../../core/trail/rebuilt-row.ts";
 import { parseCheckpoint } from "../../core/workflow/checkpoint.ts";
 import { findWaitingWorkflows, wakeWorkflows } from "../../core/workflow/wake.ts";
-import { DeliveryRef } from "../../core/channel/delivery-ref.ts";
+import { DeliveryRef } from "../../core/channel/delivery/delivery-ref.ts";
 import { type Job, stepJob } from "../../core/run/job.ts";
 import { hasEnded } from "../../core/run/run.ts";
 import { type RowDigests, digestOf } from "../../core/trail/row-digest.ts";

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from "../../core/channel/delivery-status.ts";
+import type { DeliveryStatus } from "../../core/channel/delivery/delivery-status.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { Event } from "../../core/trail/event.ts";
 import type { AwayMachine } from "../../core/run/machine.ts";

@@ -1,4 +1,4 @@
-import type { ChannelState } from "../../core/channel/delivery-status.ts";
+import type { ChannelState } from "../../core/channel/delivery/delivery-status.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";

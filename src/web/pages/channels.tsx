@@ -1,5 +1,5 @@
 import type { MessagePreview } from "../../core/channel/message-preview.ts";
-import type { ChannelState } from "../../core/channel/delivery-status.ts";
+import type { ChannelState } from "../../core/channel/delivery/delivery-status.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { shortId } from "../../core/id.ts";
 import type { Job } from "../../core/run/job.ts";

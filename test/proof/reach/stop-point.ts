@@ -1,5 +1,5 @@
 import type { Channel, OpenChannel } from "../../../src/core/channel/channel.ts";
-import { parseDelivery } from "../../../src/core/channel/delivery.ts";
+import { parseDelivery } from "../../../src/core/channel/delivery/delivery.ts";
 import type { Changes, Entry } from "../../../src/core/changes.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { overriding } from "../overriding.ts";

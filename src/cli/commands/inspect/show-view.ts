@@ -1,6 +1,6 @@
 import { ADDRESS_IGNORED } from "../../../core/channel/allowed-address.ts";
 import { actorName } from "../../../core/people/actor.ts";
-import { type DeliveryStatus, sayDelivery } from "../../../core/channel/delivery-status.ts";
+import { type DeliveryStatus, sayDelivery } from "../../../core/channel/delivery/delivery-status.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Content, type Item, recommendedOption } from "../../../core/question/content.ts";
 import { formatDuration } from "../../../core/text/duration.ts";

@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { viewSimilar } from "../../../core/api/memory-reply.ts";
 import { viewDelivery } from "../../../core/api/reach-route.ts";
-import { type DeliveryStatus, firstNotifiedAt } from "../../../core/channel/delivery-status.ts";
+import { type DeliveryStatus, firstNotifiedAt } from "../../../core/channel/delivery/delivery-status.ts";
 import { type Content, recommendedOption } from "../../../core/question/content.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { findAwayMachine } from "../../../core/run/machine.ts";

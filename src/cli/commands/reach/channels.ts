@@ -1,5 +1,5 @@
 import { channelName } from "../../../core/people/actor.ts";
-import type { ChannelState } from "../../../core/channel/delivery-status.ts";
+import type { ChannelState } from "../../../core/channel/delivery/delivery-status.ts";
 import { ChannelView, viewChannel } from "../../../core/api/reach-route.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { pluralize } from "../../../core/text/plural.ts";

@@ -1,5 +1,5 @@
 import { parseAsk } from "../../../core/question/ask-input.ts";
-import { sayDelivery } from "../../../core/channel/delivery-status.ts";
+import { sayDelivery } from "../../../core/channel/delivery/delivery-status.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { MINUTE_MS, SECOND_MS, later } from "../../../core/instant.ts";

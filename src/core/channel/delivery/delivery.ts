@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { Entry } from "../changes.ts";
-import { hashText } from "../question/content.ts";
-import { QuestionId, type RunId } from "../id.ts";
-import { HOUR_MS, Instant, MINUTE_MS, SECOND_MS, earlier, later } from "../instant.ts";
-import { type Job, jobKey } from "../run/job.ts";
+import type { Entry } from "../../changes.ts";
+import { hashText } from "../../question/content.ts";
+import { QuestionId, type RunId } from "../../id.ts";
+import { HOUR_MS, Instant, MINUTE_MS, SECOND_MS, earlier, later } from "../../instant.ts";
+import { type Job, jobKey } from "../../run/job.ts";
 import type { DeliverySubject } from "./delivery-subject.ts";
-import { Notice } from "./notice.ts";
+import { Notice } from "../notice.ts";
 
 /** How long a message may be on its way before another attempt may be made; longer than any request takes. */
 export const SENDING_MS = 30 * SECOND_MS;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Instant } from "../instant.ts";
-import { pluralize } from "../text/plural.ts";
-import { Outage } from "./outage.ts";
+import { Instant } from "../../instant.ts";
+import { pluralize } from "../../text/plural.ts";
+import { Outage } from "../outage.ts";
 import { type Delivery, DeliveryState, DeliveryWait } from "./delivery.ts";
 
 const Failure = z.object({ why: z.string(), at: Instant, tries: z.int() });

@@ -1,7 +1,7 @@
-import type { Instant } from "../instant.ts";
-import { type Question, isPending } from "../question/question.ts";
-import { isReminderUnwanted } from "../question/question-timer.ts";
-import { type Notice, isUrgentNotice } from "./notice.ts";
+import type { Instant } from "../../instant.ts";
+import { type Question, isPending } from "../../question/question.ts";
+import { isReminderUnwanted } from "../../question/question-timer.ts";
+import { type Notice, isUrgentNotice } from "../notice.ts";
 
 /** The subject of a message, as far as its delivery depends on it. */
 export interface DeliverySubject {

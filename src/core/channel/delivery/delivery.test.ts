@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ADA, NOON, aQuestion, answered } from "../../../test/builders.ts";
-import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../instant.ts";
-import type { Question } from "../question/question.ts";
+import { ADA, NOON, aQuestion, answered } from "../../../../test/builders.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../../instant.ts";
+import type { Question } from "../../question/question.ts";
 import { questionSubject } from "./delivery-subject.ts";
 import { type Delivery, type DeliveryTime, newDelivery, planDelivery } from "./delivery.ts";
 
