@@ -24,7 +24,7 @@ import type { JobContext, WorkerDeps } from "./engine/jobs/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
 import { type StoreAddress, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
-import type { AgentSettings } from "./agents/runner/step-outside.ts";
+import type { AgentSettings } from "./agents/runner/step-agents.ts";
 import type { StepRunner } from "./workflow/run/step-runner.ts";
 import type { McpServerSettings, StepOutside } from "./workflow/tool/tool.ts";
 
@@ -327,7 +327,7 @@ async function openSteps(
   { mcpServers, agents, readSecrets, leaseMs }: WorkflowOptions,
   { rules, place, reach, worker, registry }: EngineOptions & { worker: WorkerId; registry: AgentRegistry },
 ) {
-  const { stepAgents } = await import("./agents/runner/step-outside.ts");
+  const { stepAgents } = await import("./agents/runner/step-agents.ts");
   const { StepRunner: Runner } = await import("./workflow/run/step-runner.ts");
   const env = {
     ...runs.env,

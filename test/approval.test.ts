@@ -8,7 +8,7 @@ import type { QuestionSnapshot } from "../src/core/changes.ts";
 import { approvalAsk } from "../src/core/question/approval.ts";
 import { quoteShellWord } from "../src/core/text/shell-word.ts";
 import { makeVisible } from "../src/core/text/visible.ts";
-import type { PageReader } from "../src/web/parts/reader.ts";
+import type { PageReader } from "../src/web/parts/page-reader.ts";
 import { QuestionContext } from "../src/web/card/card.tsx";
 import { ADA, AGENT, NOON } from "./builders.ts";
 import { NextScene } from "./next-card.ts";

@@ -7,7 +7,7 @@ import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { Interrupted } from "./terminal/interrupted.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
-import { stayUntilDone } from "./stay.ts";
+import { stayUntilDone } from "./keep-alive.ts";
 import { requireReadableArguments } from "./terminal/decode-text.ts";
 import { VERSION } from "./version.ts";
 import { type FirstExchange, type ProcessWorld, contextOfProcess } from "./process.ts";

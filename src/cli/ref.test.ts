@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../core/refusal.ts";
-import { parseRef } from "./target.ts";
+import { parseRef } from "./find-target.ts";
 
 const id = "q_01jcs7z0aa7k3fmn8pqrstvwxy";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CHAT_PLATFORMS } from "../core/channel/chat-platform.ts";
 import { HOUR_MS, SECOND_MS } from "../core/instant.ts";
-import { address, count, duration, flag, oneOf, secretFile, section, text, variable } from "./value.ts";
+import { address, count, duration, flag, oneOf, secretFile, section, text, variable } from "./setting-type.ts";
 
 const token = { token_env: variable(), token_file: secretFile() };
 

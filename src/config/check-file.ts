@@ -5,7 +5,7 @@ import { findNearest } from "../core/text/nearest.ts";
 import type { ConfigFile } from "./config-files.ts";
 import { formatKey, isSecretName, namesIn, schemaAt, unitOf } from "./key.ts";
 import { type KeyPath, type Table, isTable, leavesOf, valueAt, withValue } from "../edit/table.ts";
-import type { ConfigProblem } from "./problem.ts";
+import type { ConfigProblem } from "./config-problem.ts";
 import { Values } from "./schema.ts";
 import { type TomlMap, findPlace, lineAt } from "../edit/toml-map.ts";
 

@@ -4,7 +4,7 @@ import { unitOf, formatKey } from "./key.ts";
 import { type KeyPath, type Table, leavesOf, withValue } from "../edit/table.ts";
 import { TomlError, parse } from "smol-toml";
 import { findPeopleProblems } from "./people-problem.ts";
-import type { ConfigProblem } from "./problem.ts";
+import type { ConfigProblem } from "./config-problem.ts";
 import { readConfigFile } from "./read-file.ts";
 import { Values } from "./schema.ts";
 import { findPlace, lineAt, mapToml } from "../edit/toml-map.ts";

@@ -1,7 +1,7 @@
 import { plainName } from "../core/people/person.ts";
 import { findNearest } from "../core/text/nearest.ts";
 import { formatKey } from "./key.ts";
-import type { ConfigProblem } from "./problem.ts";
+import type { ConfigProblem } from "./config-problem.ts";
 import { reachOf } from "./reach.ts";
 import type { Values } from "./schema.ts";
 

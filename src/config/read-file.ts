@@ -3,7 +3,7 @@ import { open, realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import type { ConfigFile } from "./config-files.ts";
 import { errorCodeOf } from "../core/error-code.ts";
-import type { ConfigProblem } from "./problem.ts";
+import type { ConfigProblem } from "./config-problem.ts";
 
 const MOST_BYTES = 256 * 1024;
 const OTHERS_WRITE = 0o002;

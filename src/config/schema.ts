@@ -21,7 +21,7 @@ import {
   text,
   variable,
   commandWords,
-} from "./value.ts";
+} from "./setting-type.ts";
 
 const YEAR_MS = 366 * DAY_MS;
 const MOST_UNDO_MS = 10 * MINUTE_MS;

@@ -5,7 +5,7 @@ import { hasErrorCode } from "../core/error-code.ts";
 import type { ConfigFile } from "./config-files.ts";
 import { FIRST_LINE } from "./json-schema.ts";
 import { parseValues } from "./load.ts";
-import type { ConfigProblem } from "./problem.ts";
+import type { ConfigProblem } from "./config-problem.ts";
 import { formatProblem } from "../core/text/file-problem.ts";
 import { readConfigFile } from "./read-file.ts";
 

@@ -12,7 +12,7 @@ import { TelegramServer } from "../../test/channels/telegram-server.ts";
 import { WebhookServer } from "../../test/channels/webhook-server.ts";
 import { ROOMY } from "../../test/scene.ts";
 import { Ward } from "../../test/ward.ts";
-import { sendTests } from "./send.ts";
+import { sendTests } from "./test-message.ts";
 
 /** The content of the user's own file. */
 async function settings(ward: Ward, text: string) {

@@ -29,7 +29,7 @@ import { checkSchema } from "./store/schema.ts";
 import { checkLog } from "./store/write-ahead-log.ts";
 import { StoreCopy } from "./store/store-copy.ts";
 import { checkPrivate } from "./store/file-permissions.ts";
-import { type MendJobs, checkTimers } from "./timer.ts";
+import { type MendJobs, checkTimers } from "./missing-job.ts";
 import { checkWaitingRuns } from "./waiting-run.ts";
 import { releaseJobs } from "../engine/jobs/release-jobs.ts";
 

@@ -7,7 +7,7 @@ import type { Finding } from "./finding.ts";
 import { isOldNode, LEAST_NODE } from "./node-version.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import type { Config } from "../config/load.ts";
-import type { ConfigProblem } from "../config/problem.ts";
+import type { ConfigProblem } from "../config/config-problem.ts";
 import { formatProblem } from "../core/text/file-problem.ts";
 
 const GIT_MS = 10 * SECOND_MS;

@@ -10,7 +10,7 @@ import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import { type Run, hasEnded } from "../core/run/run.ts";
-import { findWaitingWorkflows, wakeWorkflows } from "../core/workflow/wake.ts";
+import { findWaitingWorkflows, wakeWorkflows } from "../core/workflow/wake-parent.ts";
 import type { CommitResult, Store } from "../store/store.ts";
 import { RowCache, allQuestions } from "./row-cache.ts";
 import { sealTrail } from "./jobs/seal-job.ts";

@@ -26,7 +26,7 @@ import type { HoldInput } from "../core/question/hold.ts";
 import type { Stats, StatsQuery } from "../core/stats/stats.ts";
 import type { Template, TemplateInput } from "../core/answer/template.ts";
 import type { Token, TokenInput } from "../core/people/token.ts";
-import type { Troubles } from "../core/run/trouble.ts";
+import type { Troubles } from "../core/run/failing-job.ts";
 import type { RunUsage } from "../core/run/usage.ts";
 import type { WorkflowRef } from "../core/workflow/workflow-ref.ts";
 import type { QuestionFilter, NameReference, RunFilter } from "../store/store.ts";

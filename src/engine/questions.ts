@@ -31,7 +31,7 @@ import type { AmendOptions, AskOptions, Done, QuestionEngine, WaitOptions } from
 import { PendingLimit, keepAsk, readAsked } from "./keep-ask.ts";
 import { requireKnown } from "./people/known-names.ts";
 import { type People, TOKEN_BYTES } from "./people/people.ts";
-import { RecentCache } from "./recent.ts";
+import { RecentCache } from "./recent-cache.ts";
 import type { Precedents } from "./stats/precedents.ts";
 import type { WordFollower } from "./stats/word-follower.ts";
 import { type Waiters, waitFor } from "./waiters.ts";

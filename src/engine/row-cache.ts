@@ -6,7 +6,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
 import { UNREADABLE_CONTENT } from "../store/row.ts";
 import type { StoreChange, Store } from "../store/store.ts";
-import { RecentCache } from "./recent.ts";
+import { RecentCache } from "./recent-cache.ts";
 
 /** As many as may be held at once, and then some. */
 const OPEN_KEPT = 20_000;

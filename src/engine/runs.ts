@@ -8,7 +8,7 @@ import { moveRun, requireMovable } from "../core/run/move-run.ts";
 import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
-import type { Troubles } from "../core/run/trouble.ts";
+import type { Troubles } from "../core/run/failing-job.ts";
 import { RunUsage } from "../core/run/usage.ts";
 import type { NameReference, RunFilter, Store } from "../store/store.ts";
 import type { Decider } from "./decide.ts";

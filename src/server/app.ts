@@ -11,7 +11,7 @@ import { type SignedIn, credential } from "./credential.ts";
 import { EndedTokens } from "./events/ended-token.ts";
 import { type AllowedHosts, guard } from "./guard.ts";
 import { type Log, LogLimit } from "./log.ts";
-import { outgoingOf } from "./outgoing.ts";
+import { outgoingOf } from "./node-response.ts";
 import { replyBounce, replyProblemPage, wantsPage, replyProblem } from "./problem.tsx";
 import { pageSession } from "./pages/session.ts";
 import { RequestLimit } from "./rest/request-limit.ts";

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { RunId } from "../core/id.ts";
 import type { Engine } from "../engine/engine.ts";
 import { findKnownRun, findLiveRun } from "../engine/live-run.ts";
-import { outgoingOf } from "./outgoing.ts";
+import { outgoingOf } from "./node-response.ts";
 
 /** Finds the runs that the process at the other end of a connection was started for, if that is visible. */
 export type RunsOfCaller = (socket: Socket) => Promise<readonly string[]>;

@@ -14,8 +14,8 @@ import type { RouteGroup } from "./app.ts";
 import { readJson } from "./body.ts";
 import type { SignedIn } from "./credential.ts";
 import { sayEvent } from "./events/live.ts";
-import { type RestCall, callOf, ownsRun, recordTried, requireScope } from "./rest/call.ts";
-import { type RestDeps, limitRequests } from "./rest/part.ts";
+import { type RestCall, callOf, ownsRun, recordTried, requireScope } from "./rest/rest-call.ts";
+import { type RestDeps, limitRequests } from "./rest/routes.ts";
 
 const CANDIDATES = 20;
 const PEOPLE = ["human", "admin"] as const;

@@ -6,7 +6,7 @@ import { type Incoming, JsonRpc } from "../json-rpc.ts";
 import { textAt } from "../json.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { Bridge, BridgeHost } from "../bridge.ts";
-import { runInstead } from "../process/run-instead.ts";
+import { runInstead } from "../process/replace-process.ts";
 import { CodexRequests } from "./bridge-requests.ts";
 
 const PROMPT_BYTES = 16 * 1024 * 1024;

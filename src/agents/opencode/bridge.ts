@@ -3,7 +3,7 @@ import { type Json, textAt } from "../json.ts";
 import { OpencodeLines } from "./output.ts";
 import { OpencodePlan } from "./serve.ts";
 import { OpencodeServer } from "./server.ts";
-import { runInstead } from "../process/run-instead.ts";
+import { runInstead } from "../process/replace-process.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
 import { opencodeRequests } from "./server-request.ts";
 import type { Instant } from "../../core/instant.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listOrNothing, readOrNothing } from "./or-nothing.ts";
+import { listOrNothing, readOrNothing } from "./optional-file.ts";
 import { readBootId } from "./boot-id.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";
 import { areStartTimesTrue, isOwnProcess, readProcFile } from "./process-view.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { endianness } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { linkOf, readOrNothing } from "./or-nothing.ts";
+import { linkOf, readOrNothing } from "./optional-file.ts";
 import { findRunsOfSessions, sessionsAbove } from "./agent-session.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";
 

@@ -3,7 +3,7 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Run } from "../../core/run/run.ts";
 import { epochMs } from "../../core/instant.ts";
-import { linkOf, listOrNothing } from "./or-nothing.ts";
+import { linkOf, listOrNothing } from "./optional-file.ts";
 import { readBootId } from "./boot-id.ts";
 import { pidInProc } from "./pid-in-proc.ts";
 import { hasProcFs, parseStat } from "./process-identity.ts";

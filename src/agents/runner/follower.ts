@@ -33,7 +33,7 @@ import { saveSession } from "./starter.ts";
 import { type StopResult, sayLeft, stopRun } from "../process/stop.ts";
 import { tail } from "../process/tail.ts";
 import { saveDeferredCall, saveTreeFingerprint } from "./resume-message.ts";
-import { readUnasked, saveUnasked } from "./unasked.ts";
+import { readUnasked, saveUnasked } from "./missed-question.ts";
 import { UsageMeter, findUsageBase } from "./usage-meter.ts";
 import { join } from "node:path";
 

@@ -9,7 +9,7 @@ import type { Handover } from "../../core/question/question.ts";
 import { findForgotten } from "./handover-evidence.ts";
 import { makeRunDir } from "./run-files.ts";
 import { saveTreeFingerprint, buildResume, restartPrompt, takeTreeNote } from "./resume-message.ts";
-import { saveUnasked } from "./unasked.ts";
+import { saveUnasked } from "./missed-question.ts";
 
 const DELIMITER = "answer-1";
 /** A file that is called like a message of ours. */

@@ -8,7 +8,7 @@ import type { Agent, Resume } from "../agent.ts";
 import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 import { findAskCall } from "./handover-evidence.ts";
 import { type Launch, epochFile, listEpochs } from "./run-files.ts";
-import { describeUnasked } from "./unasked.ts";
+import { describeUnasked } from "./missed-question.ts";
 import { TreeFingerprint, describeDifference, findDiffStat, findTreeFingerprint } from "../workspace/working-tree.ts";
 
 const TREE = "tree.json";

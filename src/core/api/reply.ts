@@ -11,7 +11,7 @@ import { Person } from "../people/person.ts";
 import { Question } from "../question/question.ts";
 import { Removal, RemovalView, viewRemoval } from "../people/removal.ts";
 import { Run } from "../run/run.ts";
-import { Troubles, TroublesView, viewTroubles } from "../run/trouble.ts";
+import { Troubles, TroublesView, viewTroubles } from "../run/failing-job.ts";
 import { Token } from "../people/token.ts";
 import { RunUsage, UsageView, viewUsage } from "../run/usage.ts";
 import {

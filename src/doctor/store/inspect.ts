@@ -8,7 +8,7 @@ import { errorText } from "../run-checks.ts";
 import type { Finding } from "../finding.ts";
 import type { DoctorContext } from "../doctor-context.ts";
 import type { Store } from "../../store/store.ts";
-import { describeJump } from "../../core/run/trouble.ts";
+import { describeJump } from "../../core/run/failing-job.ts";
 import { adviseRestore } from "../../store/sqlite/restore-advice.ts";
 import { checkMissingRows } from "./schema.ts";
 import type { StoreCopy } from "./store-copy.ts";

@@ -2,7 +2,7 @@ import { OUTAGE_MS } from "../../core/channel/outage.ts";
 import { DAY_MS, later, msBetween } from "../../core/instant.ts";
 import { ClockRow, CONFIRM_JUMP_MS, hasNoJump } from "../../core/run/clock-jump.ts";
 import { machineName } from "../../core/run/machine.ts";
-import type { FailingJob, JumpedClock, Troubles } from "../../core/run/trouble.ts";
+import type { FailingJob, JumpedClock, Troubles } from "../../core/run/failing-job.ts";
 import { listOutages } from "../reach/outage.ts";
 import type { KeptJob, Store } from "../../store/store.ts";
 

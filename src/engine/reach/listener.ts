@@ -3,12 +3,12 @@ import type { Channel, OpenChannel } from "../../core/channel/channel.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
-import { Hearing } from "./hearing.ts";
+import { Hearing } from "./listener-health.ts";
 import { endListenerLease, readListener, saveCursor, takeListenerLease } from "./listener-lease.ts";
 import { receiveFailure } from "./receive-failure.ts";
 import { receivePairing } from "./receive-pairing.ts";
 import { type ListenDeps, receiveReplies } from "./receive.ts";
-import { listOpenMessages, showAgain } from "./show-again.ts";
+import { listOpenMessages, showAgain } from "./open-messages.ts";
 import { takeEach } from "./take-each.ts";
 
 const RENEW_MS = 5 * SECOND_MS;

@@ -1,7 +1,7 @@
 import { announceThrough } from "../../core/channel/announce.ts";
 import type { Channel, OpenChannel } from "../../core/channel/channel.ts";
 import type { Delivery } from "../../core/channel/delivery/delivery.ts";
-import { listOtherWays } from "../../core/channel/other-way.ts";
+import { listOtherWays } from "../../core/channel/fallback-channel.ts";
 import {
   OUTAGE_MS,
   type Outage,

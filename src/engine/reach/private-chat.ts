@@ -10,7 +10,7 @@ import type { Limits } from "../../core/rules.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Language } from "../../core/text/language.ts";
 import type { Decider } from "../decide.ts";
-import { RecentCache } from "../recent.ts";
+import { RecentCache } from "../recent-cache.ts";
 import { findByAccount } from "./find-delivery.ts";
 
 /** A chat gets no second line within this time: a program there may reply to each. */

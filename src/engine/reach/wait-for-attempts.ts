@@ -5,7 +5,7 @@ import { SECOND_MS } from "../../core/instant.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
-import { listOpenDeliveries } from "./show-again.ts";
+import { listOpenDeliveries } from "./open-messages.ts";
 
 /** An attempt whose process died is made again after `SENDING_MS`, and finds the message that is there. */
 const ATTEMPT_WAIT_MS = SENDING_MS + 15 * SECOND_MS;

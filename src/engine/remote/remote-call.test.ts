@@ -6,7 +6,7 @@ import type { Actor } from "../../core/people/actor.ts";
 import type { Route } from "../../core/api/route.ts";
 import { ROUTES } from "../../core/api/table.ts";
 import { MINUTE_MS, later } from "../../core/instant.ts";
-import { NO_TROUBLES } from "../../core/run/trouble.ts";
+import { NO_TROUBLES } from "../../core/run/failing-job.ts";
 import type { Engine } from "../engine.ts";
 import { readMachines } from "../machines.ts";
 import { createRemoteEngine } from "./remote-engine.ts";

@@ -16,7 +16,7 @@ import type { StatsQuery } from "../../core/stats/stats.ts";
 import type { HoldInput } from "../../core/question/hold.ts";
 import type { TemplateInput } from "../../core/answer/template.ts";
 import type { Token, TokenInput } from "../../core/people/token.ts";
-import { NO_TROUBLES } from "../../core/run/trouble.ts";
+import { NO_TROUBLES } from "../../core/run/failing-job.ts";
 import type { RunUsage } from "../../core/run/usage.ts";
 import type { QuestionFilter, NameReference, RunFilter } from "../../store/store.ts";
 import type { AskOptions, Engine, RemovalOptions, RunInput, VerifyOptions, WaitOptions } from "../engine.ts";

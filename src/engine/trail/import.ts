@@ -10,7 +10,7 @@ import { ExportSigner, isSignedBy } from "../../core/trail/export-signature.ts";
 import { type Person, changePerson, parsePerson, requireOwnAddresses } from "../../core/people/person.ts";
 import type { Entry } from "../../core/changes.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
-import { findNamedRun, liveRunEntry, liveRunId } from "../../core/workflow/start.ts";
+import { findNamedRun, liveRunEntry, liveRunId } from "../../core/workflow/workflow-start.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { changeTemplate } from "../../core/answer/template.ts";
 import type { Store } from "../../store/store.ts";

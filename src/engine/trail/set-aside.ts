@@ -9,7 +9,7 @@ import {
   rebuildJob,
 } from "../../core/trail/rebuilt-row.ts";
 import { parseCheckpoint } from "../../core/workflow/checkpoint.ts";
-import { findWaitingWorkflows, wakeWorkflows } from "../../core/workflow/wake.ts";
+import { findWaitingWorkflows, wakeWorkflows } from "../../core/workflow/wake-parent.ts";
 import { DeliveryRef } from "../../core/channel/delivery/delivery-ref.ts";
 import { type Job, stepJob } from "../../core/run/job.ts";
 import { hasEnded } from "../../core/run/run.ts";

@@ -2,7 +2,7 @@ import type { Actor } from "../../core/people/actor.ts";
 import { type Event, EventType } from "../../core/trail/event.ts";
 import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { type RestCall, requireOwnRun } from "../rest/call.ts";
+import { type RestCall, requireOwnRun } from "../rest/rest-call.ts";
 
 /** Filters the events that a caller may see and wants to see. An agent sees its own run, and has to name it if it has none. */
 export async function eventFilter(

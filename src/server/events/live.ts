@@ -4,7 +4,7 @@ import { Cursor } from "../../core/api/run-route.ts";
 import type { KeptEvent } from "../../core/trail/event.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { SignedIn } from "../credential.ts";
-import { outgoingOf } from "../outgoing.ts";
+import { outgoingOf } from "../node-response.ts";
 import { Slots } from "../slots.ts";
 import { EventStream } from "./stream.ts";
 import { type EventFeed, FeedTail } from "./tail.ts";

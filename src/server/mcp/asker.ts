@@ -6,7 +6,7 @@ import { hashContent, hashText } from "../../core/question/content.ts";
 import { type RunId, QuestionId } from "../../core/id.ts";
 import { ONE_ASK_PREFIX, type Run } from "../../core/run/run.ts";
 import type { AskOptions, Engine } from "../../engine/engine.ts";
-import { requireOwnRun, readOwn } from "../rest/call.ts";
+import { requireOwnRun, readOwn } from "../rest/rest-call.ts";
 import { type McpCaller, type ToolCall, metaText } from "./caller.ts";
 import { requireAccess } from "../../core/people/access.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { QuestionId } from "../../core/id.ts";
-import { BackgroundWork } from "./work.ts";
+import { BackgroundWork } from "./background-work.ts";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { SECOND_MS } from "../../core/instant.ts";
 

@@ -7,7 +7,7 @@ import type { RouteGroup } from "../app.ts";
 import { readText, parseJson } from "../body.ts";
 import type { SignedIn } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
-import { outgoingOf } from "../outgoing.ts";
+import { outgoingOf } from "../node-response.ts";
 import { Slots } from "../slots.ts";
 import type { McpCaller, McpDeps, Sdk } from "./caller.ts";
 import { type Exchange, Exchanges, Streams } from "./exchange.ts";

@@ -6,7 +6,7 @@ import { refused } from "./result.ts";
 import { OPTIONS, createMcpServer } from "./server.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import type { ToolName } from "./tool.ts";
-import { BackgroundWork } from "./work.ts";
+import { BackgroundWork } from "./background-work.ts";
 
 export interface StdioOptions {
   input: Readable;

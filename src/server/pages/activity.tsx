@@ -7,7 +7,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Engine, Verified } from "../../engine/engine.ts";
 import { ActivityPage, type ActivityView, type ActivityFilter } from "../../web/pages/activity.tsx";
-import { type PageReader, tell } from "../../web/parts/reader.ts";
+import { type PageReader, tell } from "../../web/parts/page-reader.ts";
 import { flawWords } from "../../web/words/refusal-words.ts";
 import type { SignedIn } from "../credential.ts";
 import { maySee } from "../events/filter.ts";

@@ -4,7 +4,7 @@ import { groupSameQuestions, sameQuestionKey } from "../../core/question/same-qu
 import { BatchDone, BatchDonePart, BatchForm, BatchPlan, sayDone } from "../../web/pages/batch.tsx";
 import { type FormDraft, EMPTY_DRAFT } from "../../web/parts/form-draft.ts";
 import type { BatchOutcome } from "../../web/parts/batch-outcome.tsx";
-import { type PageReader, tell } from "../../web/parts/reader.ts";
+import { type PageReader, tell } from "../../web/parts/page-reader.ts";
 import { BatchBarContent } from "../../web/parts/batch-bar.tsx";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";

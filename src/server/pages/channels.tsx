@@ -4,7 +4,7 @@ import type { Event } from "../../core/trail/event.ts";
 import type { Job } from "../../core/run/job.ts";
 import { ChannelsPage, type ChannelsView } from "../../web/pages/channels.tsx";
 import { isNeverGiven } from "../../web/words/event-words.ts";
-import { tell } from "../../web/parts/reader.ts";
+import { tell } from "../../web/parts/page-reader.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PagesDeps } from "./deps.ts";
 import { sendFramedPage } from "./send-page.tsx";

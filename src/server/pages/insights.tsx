@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { DAY_MS, HOUR_MS, later, type Instant, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { Insights, PERIODS, type Period } from "../../web/pages/insights.tsx";
 import { Layout } from "../../web/parts/layout.tsx";
-import { type PageReader, startOfDay, tell } from "../../web/parts/reader.ts";
+import { type PageReader, startOfDay, tell } from "../../web/parts/page-reader.ts";
 import type { SignedIn } from "../credential.ts";
 import { sayError } from "../log.ts";
 import { ASSETS } from "./assets.ts";

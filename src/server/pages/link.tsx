@@ -11,7 +11,7 @@ import { type FormDraft, EMPTY_DRAFT } from "../../web/parts/form-draft.ts";
 import { BadLink, LinkPage, type LinkView } from "../../web/pages/link.tsx";
 import { PlainPage } from "../../web/pages/plain-page.tsx";
 import { parseKeymap } from "../../web/parts/keymap.ts";
-import type { PageReader } from "../../web/parts/reader.ts";
+import type { PageReader } from "../../web/parts/page-reader.ts";
 import { refusalWords } from "../../web/words/refusal-words.ts";
 import { say } from "../../web/words/words.ts";
 import type { RouteGroup } from "../app.ts";

@@ -6,7 +6,7 @@ import { INVITE_MS, signInPath } from "../../core/people/sign-in-link.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
 import { partOf } from "../../web/parts/paging.tsx";
 import { type Invitation, PeoplePage } from "../../web/pages/people.tsx";
-import { type PageReader, tell } from "../../web/parts/reader.ts";
+import { type PageReader, tell } from "../../web/parts/page-reader.ts";
 import { isMessageKey } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";

@@ -4,7 +4,7 @@ import { epochMs } from "../../core/instant.ts";
 import { viewerWords } from "../../web/card/card-aside.tsx";
 import { Idle, QuestionList } from "../../web/pages/inbox.tsx";
 import { Layout } from "../../web/parts/layout.tsx";
-import { tell } from "../../web/parts/reader.ts";
+import { tell } from "../../web/parts/page-reader.ts";
 import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { WorkSoFar } from "../../web/card/work.tsx";
 import { fillTemplate } from "../../core/answer/template.ts";

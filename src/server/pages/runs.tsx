@@ -3,7 +3,7 @@ import { RunId } from "../../core/id.ts";
 import { hasEnded, type Run, type RunStatus, isAnswerUntaken } from "../../core/run/run.ts";
 import { LogLines, type LogPart } from "../../web/parts/log.tsx";
 import { runName } from "../../web/pages/inbox.tsx";
-import { tell, type PageReader } from "../../web/parts/reader.ts";
+import { tell, type PageReader } from "../../web/parts/page-reader.ts";
 import { RUN_GROUPS, RunsPage, type RunGroup, type RunRow } from "../../web/pages/run-list.tsx";
 import { RunPage, type RunView } from "../../web/pages/run.tsx";
 import { WorkSoFar } from "../../web/card/work.tsx";

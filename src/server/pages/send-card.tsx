@@ -3,7 +3,7 @@ import { isPending } from "../../core/question/question.ts";
 import { Card } from "../../web/card/card.tsx";
 import { QuestionList } from "../../web/pages/inbox.tsx";
 import { Layout } from "../../web/parts/layout.tsx";
-import type { PageReader } from "../../web/parts/reader.ts";
+import type { PageReader } from "../../web/parts/page-reader.ts";
 import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { ASSETS } from "./assets.ts";
 import { withAwayMachine, sendPage } from "./send-page.tsx";

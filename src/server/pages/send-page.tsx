@@ -5,7 +5,7 @@ import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type PageFrame, Layout } from "../../web/parts/layout.tsx";
 import type { PageName } from "../../web/parts/navigation.ts";
-import type { PageReader } from "../../web/parts/reader.ts";
+import type { PageReader } from "../../web/parts/page-reader.ts";
 import { refusalWords } from "../../web/words/refusal-words.ts";
 import { ASSETS } from "./assets.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";

@@ -5,7 +5,7 @@ import { Refusal } from "../../core/refusal.ts";
 import { draftText } from "../../web/parts/form-draft.ts";
 import { readKeymap, writeKeymap } from "../../web/parts/keymap.ts";
 import { PoliciesPage } from "../../web/pages/policies.tsx";
-import { THEMES, tell } from "../../web/parts/reader.ts";
+import { THEMES, tell } from "../../web/parts/page-reader.ts";
 import { Settings, type SettingsView } from "../../web/pages/settings.tsx";
 import { LANGUAGES } from "../../core/text/language.ts";
 import type { SignedIn } from "../credential.ts";

@@ -6,7 +6,7 @@ import { findAnswer } from "../../core/question/question.ts";
 import { type Template, TemplateInput, fillTemplate } from "../../core/answer/template.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
 import { partOf } from "../../web/parts/paging.tsx";
-import { tell } from "../../web/parts/reader.ts";
+import { tell } from "../../web/parts/page-reader.ts";
 import { type TemplateTrial, TemplatesPage } from "../../web/pages/templates.tsx";
 import { isMessageKey, say } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";

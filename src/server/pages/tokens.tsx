@@ -4,7 +4,7 @@ import { later } from "../../core/instant.ts";
 import { IssuedScope, type Token, isTokenUsable } from "../../core/people/token.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
 import { partOf } from "../../web/parts/paging.tsx";
-import { tell } from "../../web/parts/reader.ts";
+import { tell } from "../../web/parts/page-reader.ts";
 import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/pages/tokens.tsx";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";

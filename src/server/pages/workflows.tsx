@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { Refusal } from "../../core/refusal.ts";
-import { tell } from "../../web/parts/reader.ts";
+import { tell } from "../../web/parts/page-reader.ts";
 import { WorkflowPage } from "../../web/pages/workflow.tsx";
 import { WorkflowsPage } from "../../web/pages/workflow-list.tsx";
 import type { SignedIn } from "../credential.ts";

@@ -9,7 +9,7 @@ import { parseDuration } from "../../core/text/duration.ts";
 import { SECOND_MS, earlier, later, MINUTE_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions, RunInput } from "../../engine/engine.ts";
-import { type RestCall, type Handlers, type WrittenVerb, readOwn, requireOwnRun, ownsRun } from "./call.ts";
+import { type RestCall, type Handlers, type WrittenVerb, readOwn, requireOwnRun, ownsRun } from "./rest-call.ts";
 import type { RUN_ROUTES } from "../../core/api/run-route.ts";
 import type { NameReference } from "../../store/store.ts";
 import { eventFilter, maySee } from "../events/filter.ts";

@@ -12,7 +12,7 @@ import type { SignedIn } from "../credential.ts";
 import type { LiveEvents } from "../events/live.ts";
 import type { EventFeed } from "../events/tail.ts";
 import { type Log, sayError } from "../log.ts";
-import { requireScope } from "../rest/call.ts";
+import { requireScope } from "../rest/rest-call.ts";
 import { type OtlpTarget, SpanSender, Tracer } from "./otlp.ts";
 import { Series, MetricsTally } from "./metrics-tally.ts";
 

@@ -4,7 +4,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import type { CardView } from "./card-view.ts";
 import { draftText } from "../parts/form-draft.ts";
 import { ItemFields } from "./item-field.tsx";
-import { tell } from "../parts/reader.ts";
+import { tell } from "../parts/page-reader.ts";
 
 type FieldsView = Pick<CardView, "reader" | "read" | "draft" | "problem" | "wrong">;
 

@@ -3,7 +3,7 @@ import type { CardView } from "./card-view.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { AskBack, MoreActions, Snooze } from "./question-menu.tsx";
 import { runName } from "../pages/inbox.tsx";
-import { tell, tellKey } from "../parts/reader.ts";
+import { tell, tellKey } from "../parts/page-reader.ts";
 
 /** The form that answers a question. Every other action is a button of the same form, so it works without a script. */
 export function AnswerForm({ view, isForced }: { view: CardView; isForced: boolean }) {

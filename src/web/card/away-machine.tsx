@@ -3,7 +3,7 @@ import type { AwayMachine } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Command } from "../parts/command.tsx";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 
 /** Warns that a run cannot resume until its machine is back, and says what to do. */
 export function AwayMachineNotice({ reader, run, away }: { reader: PageReader; run: Run; away: AwayMachine }) {

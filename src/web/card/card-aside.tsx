@@ -6,7 +6,7 @@ import { answerWords } from "../words/answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { Command } from "../parts/command.tsx";
 import { eventWords } from "../words/event-words.ts";
-import { type PageReader, tell, tellClock } from "../parts/reader.ts";
+import { type PageReader, tell, tellClock } from "../parts/page-reader.ts";
 import { Moment, TimeSince } from "../parts/time.tsx";
 
 /** The column beside the card: similar answers, templates, viewers, commands, activity, comments. */

@@ -7,7 +7,7 @@ import type { SimilarQuestion } from "../../core/answer/similar.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import type { FormDraft } from "../parts/form-draft.ts";
 import type { LogPart } from "../parts/log.tsx";
-import type { PageReader } from "../parts/reader.ts";
+import type { PageReader } from "../parts/page-reader.ts";
 
 /** Changes in an agent's working tree. */
 export interface WorkSummary {

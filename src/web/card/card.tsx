@@ -13,7 +13,7 @@ import { sayShare } from "../parts/number-format.ts";
 import { sayCost, sayTurns } from "../parts/usage.ts";
 import { OptionList } from "./option-list.tsx";
 import { Outcome, SettlingAnswer } from "./outcome.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { TimeLeft, Moment, TimeSince } from "../parts/time.tsx";
 import { Votes } from "./votes.tsx";
 import { TitleText } from "../parts/title-text.tsx";

@@ -5,7 +5,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, OTHER_CHOICE, draftText, itemFieldNames } from "../parts/form-draft.ts";
 import { MarkdownText } from "../parts/markdown.tsx";
 import { aboutWords, labelWords } from "../words/answer-words.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 
 export interface ItemView {
   reader: PageReader;

@@ -2,7 +2,7 @@ import type { Content, Item } from "../../core/question/content.ts";
 import type { Answer } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { aboutWords, labelWords } from "../words/answer-words.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 
 /** Read-only list of the options, with the chosen ones marked. */
 export function OptionList({

@@ -15,7 +15,7 @@ import { answerWords } from "../words/answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { AwayMachineNotice } from "./away-machine.tsx";
 import { OptionList } from "./option-list.tsx";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 import { cancelWords } from "../words/reason-words.ts";
 import { runStateWords } from "../parts/run-badge.tsx";
 import { TimeLeft, Moment, finalTimeKey } from "../parts/time.tsx";

@@ -3,7 +3,7 @@ import { actorName } from "../../core/people/actor.ts";
 import { isPending } from "../../core/question/question.ts";
 import type { CardView } from "./card-view.ts";
 import { draftText } from "../parts/form-draft.ts";
-import { tell, tellKey } from "../parts/reader.ts";
+import { tell, tellKey } from "../parts/page-reader.ts";
 
 /** A button that opens a panel without a script. */
 function Menu({ name, label, hint, children }: { name: string; label: string; hint?: string; children: Child }) {

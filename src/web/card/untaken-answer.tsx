@@ -2,7 +2,7 @@ import { machineName } from "../../core/run/machine.ts";
 import { type Run, isAnswerUntaken } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Command } from "../parts/command.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 
 /** How to continue a session that askd did not start and cannot resume; empty for any other run. */
 export function UntakenAnswer(view: { reader: PageReader; run: Run; takeover: string | undefined }) {

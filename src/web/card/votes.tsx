@@ -4,7 +4,7 @@ import type { PendingQuestion } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { groupVotes } from "../../core/answer/vote.ts";
 import { answerWords } from "../words/answer-words.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { Moment } from "../parts/time.tsx";
 
 /** Votes so far, for a question that needs several people. */

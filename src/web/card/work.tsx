@@ -1,7 +1,7 @@
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { WorkSummary } from "./card-view.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 
 const MOST_CHARS = 60_000;
 /** Shorter diffs are unfolded. */

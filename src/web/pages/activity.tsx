@@ -6,7 +6,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { kindWords, trailWords } from "../words/event-words.ts";
 import { runName } from "./inbox.tsx";
 import { channelWords } from "../card/outcome.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { Moment } from "../parts/time.tsx";
 
 const DETAIL_CHARS = 1_000;

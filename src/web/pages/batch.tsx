@@ -5,7 +5,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { runName } from "./inbox.tsx";
 import { BatchOutcomes, type BatchOutcome } from "../parts/batch-outcome.tsx";
-import { type PageReader, tell, tellKey } from "../parts/reader.ts";
+import { type PageReader, tell, tellKey } from "../parts/page-reader.ts";
 import { TimeLeft } from "../parts/time.tsx";
 import { BatchAnswerFields, type BatchOffer, BatchNote } from "../parts/batch-bar.tsx";
 

@@ -1,6 +1,6 @@
 import type { ChannelState } from "../../core/channel/delivery/delivery-status.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { Moment } from "../parts/time.tsx";
 
 /** The state of a channel: its last message, whether it works, and whom it reaches. */

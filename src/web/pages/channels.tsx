@@ -4,7 +4,7 @@ import type { Event } from "../../core/trail/event.ts";
 import { shortId } from "../../core/id.ts";
 import type { Job } from "../../core/run/job.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { isMessageKey } from "../words/words.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
 import { Moment } from "../parts/time.tsx";

@@ -10,7 +10,7 @@ import { answerWords } from "../words/answer-words.ts";
 import { Command } from "../parts/command.tsx";
 import { answererWords } from "../card/outcome.tsx";
 import { Paging, type PagePart } from "../parts/paging.tsx";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 import { TitleText } from "../parts/title-text.tsx";
 import { TimeLeft, Moment, TimeSince } from "../parts/time.tsx";
 import type { MessageKey } from "../words/words.ts";

@@ -5,7 +5,7 @@ import type { StatsGroup, Stats } from "../../core/stats/stats.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { AttentionTable, DayCharts, GroupCharts, SlaTable } from "../parts/insights-chart.tsx";
 import { sayNumber, sayShare } from "../parts/number-format.ts";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 import { Moment } from "../parts/time.tsx";
 
 /** Periods to choose from; the second is the default. */

@@ -10,7 +10,7 @@ import { AskBack } from "../card/question-menu.tsx";
 import { type FormDraft, OTHER_CHOICE } from "../parts/form-draft.ts";
 import { OptionList } from "../card/option-list.tsx";
 import { AnswerSummary } from "../card/outcome.tsx";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 import { cancelWords } from "../words/reason-words.ts";
 import { Moment } from "../parts/time.tsx";
 import { Votes } from "../card/votes.tsx";

@@ -3,7 +3,7 @@ import { LANGUAGES } from "../../core/text/language.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, EMPTY_DRAFT, draftText } from "../parts/form-draft.ts";
 import { Paging, type PagePart } from "../parts/paging.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 

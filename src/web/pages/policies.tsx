@@ -1,7 +1,7 @@
 import type { Rules } from "../../core/rules.ts";
 import { Command } from "../parts/command.tsx";
 import { sayShare } from "../parts/number-format.ts";
-import { type PageReader, tell, tellDays } from "../parts/reader.ts";
+import { type PageReader, tell, tellDays } from "../parts/page-reader.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
 import type { MessageKey } from "../words/words.ts";
 

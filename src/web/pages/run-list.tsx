@@ -8,7 +8,7 @@ import { Command } from "../parts/command.tsx";
 import { factWords } from "../words/fact-words.ts";
 import { runName } from "./inbox.tsx";
 import { sayCost, sayTurns } from "../parts/usage.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { RunActions } from "../parts/run-actions.tsx";
 import { RunBadge } from "../parts/run-badge.tsx";
 import { TimeSince } from "../parts/time.tsx";

@@ -16,7 +16,7 @@ import { LogBox, type LogPart } from "../parts/log.tsx";
 import { AwayMachineNotice } from "../card/away-machine.tsx";
 import { UnsentText } from "../card/outcome.tsx";
 import { sayTokens } from "../parts/usage.ts";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 import { reasonWords } from "../words/reason-words.ts";
 import { RunActions } from "../parts/run-actions.tsx";
 import { RunBadge, runStateWords } from "../parts/run-badge.tsx";

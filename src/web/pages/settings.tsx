@@ -1,7 +1,7 @@
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { CHANGEABLE_KEYS } from "../parts/keymap.ts";
-import { type PageReader, THEMES, tell } from "../parts/reader.ts";
+import { type PageReader, THEMES, tell } from "../parts/page-reader.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
 import { LANGUAGES } from "../../core/text/language.ts";
 

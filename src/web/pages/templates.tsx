@@ -4,7 +4,7 @@ import { TEMPLATE_FIELDS, type Template } from "../../core/answer/template.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { Paging, type PagePart } from "../parts/paging.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { TimeSince } from "../parts/time.tsx";
 
 /** The answer of a template to a question, or why it has none. */

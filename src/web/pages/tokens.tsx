@@ -4,7 +4,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { Paging, type PagePart } from "../parts/paging.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
-import { type PageReader, tell, tellDays } from "../parts/reader.ts";
+import { type PageReader, tell, tellDays } from "../parts/page-reader.ts";
 import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
 import { Moment, TimeSince } from "../parts/time.tsx";
 

@@ -3,7 +3,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import type { ApprovedWorkflow } from "../../core/workflow/approval.ts";
 import type { WorkflowGraph } from "../../core/workflow/definition/graph.ts";
 import { Command } from "../parts/command.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { Moment } from "../parts/time.tsx";
 
 /** An approved workflow with what its definition says and how many runs of it are live. */

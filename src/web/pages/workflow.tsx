@@ -1,7 +1,7 @@
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { runName } from "./inbox.tsx";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { RunBadge } from "../parts/run-badge.tsx";
 import { WorkflowPicture } from "../parts/workflow-picture.tsx";
 import { WorkflowFacts, type WorkflowRow, liveWords } from "./workflow-list.tsx";

@@ -2,7 +2,7 @@ import type { SharedOptions } from "../../core/question/same-question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type FormDraft, draftText } from "./form-draft.ts";
 import { BatchOutcomes, type BatchOutcome } from "./batch-outcome.tsx";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** Prefixes of a batch answer: an option by its label, a template by its name, or free text. */
 export const BATCH_ANSWER = { option: "o:", template: "t:", own: "own" } as const;

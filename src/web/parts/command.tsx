@@ -1,5 +1,5 @@
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** A command to type, with a button that copies it. */
 export function Command({ reader, id, text }: { reader: PageReader; id: string; text: string }) {

@@ -4,7 +4,7 @@ import type { StatsDay, StatsGroup, Stats } from "../../core/stats/stats.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Bars, Columns } from "./chart.tsx";
 import { sayNumber, sayShare } from "./number-format.ts";
-import { type PageReader, tell, tellSpan } from "./reader.ts";
+import { type PageReader, tell, tellSpan } from "./page-reader.ts";
 import type { MessageKey } from "../words/words.ts";
 
 const MOST_BARS = 8;

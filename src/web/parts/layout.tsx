@@ -7,7 +7,7 @@ import { makeVisible } from "../../core/text/visible.ts";
 import { answerWords } from "../words/answer-words.ts";
 import { NAVIGATION, type PageName } from "./navigation.ts";
 import { CHANGEABLE_KEYS, keyFor } from "./keymap.ts";
-import { type PageReader, tell, tellKey } from "./reader.ts";
+import { type PageReader, tell, tellKey } from "./page-reader.ts";
 import { TimeLeft, finalTimeKey } from "./time.tsx";
 import { type MessageKey, say } from "../words/words.ts";
 

@@ -1,7 +1,7 @@
 import { machineName } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** One line of an agent's log. */
 export interface LogEntry {

@@ -1,4 +1,4 @@
-import type { PageReader } from "./reader.ts";
+import type { PageReader } from "./page-reader.ts";
 
 const SHAPES = {
   number: { maximumFractionDigits: 1 },

@@ -1,4 +1,4 @@
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** The part of a list that a page shows. */
 export interface PagePart {

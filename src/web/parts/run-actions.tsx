@@ -1,5 +1,5 @@
 import { type Run, hasEnded } from "../../core/run/run.ts";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 import { mayResume } from "./run-badge.tsx";
 
 /** Resumes or cancels a run; cancelling takes two steps. */

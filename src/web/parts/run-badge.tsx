@@ -2,7 +2,7 @@ import type { AwayMachine } from "../../core/run/machine.ts";
 import type { PendingQuestion } from "../../core/question/question.ts";
 import { type Run, hasEnded, isAgentAlive, isAnswerUntaken, isLoggedOut } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** True if an answer waits that the run was not resumed with, or its agent was only logged out. */
 export function mayResume(run: Run): boolean {

@@ -1,5 +1,5 @@
 import { Command } from "./command.tsx";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 import type { MessageKey } from "../words/words.ts";
 
 const TABS = [

@@ -1,4 +1,4 @@
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** A secret that is shown now and never again, with a button that copies it. */
 export function ShownOnce({ reader, about, text }: { reader: PageReader; about: string; text: string }) {

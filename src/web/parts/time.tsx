@@ -1,7 +1,7 @@
 import { type Instant, epochMs, msBetween } from "../../core/instant.ts";
 import type { PendingQuestion } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
-import { type PageReader, tell, tellClock, tellSpan } from "./reader.ts";
+import { type PageReader, tell, tellClock, tellSpan } from "./page-reader.ts";
 import type { MessageKey } from "../words/words.ts";
 
 /** A moment in the reader's time zone; the exact instant is in its title. */

@@ -5,7 +5,7 @@ import { findAnswer } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { answerWords } from "../words/answer-words.ts";
 import { trailWords } from "../words/event-words.ts";
-import { type PageReader, tell, tellSpan } from "./reader.ts";
+import { type PageReader, tell, tellSpan } from "./page-reader.ts";
 import { Moment } from "./time.tsx";
 import type { ResumeAttempt } from "../../core/run/resume-attempt.ts";
 

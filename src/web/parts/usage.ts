@@ -1,6 +1,6 @@
 import type { UsageRow } from "../../core/run/usage.ts";
 import { sayNumber, sayUsd } from "./number-format.ts";
-import { type PageReader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./page-reader.ts";
 
 /** The turns of a run. A number that its agent leaves out is unknown, not 0. */
 export function sayTurns(reader: PageReader, { turns }: UsageRow): string {

@@ -4,7 +4,7 @@ import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { StepRecord } from "../../core/workflow/checkpoint.ts";
 import type { GraphNode, WorkflowGraph } from "../../core/workflow/definition/graph.ts";
-import { type PageReader, tell, tellSpan } from "./reader.ts";
+import { type PageReader, tell, tellSpan } from "./page-reader.ts";
 
 const SHOWN_CHARS = 8_000;
 const MOST_RUNS_HERE = 12;

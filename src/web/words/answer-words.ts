@@ -2,7 +2,7 @@ import type { Content, Item, Option } from "../../core/question/content.ts";
 import { answerText } from "../../core/answer/match.ts";
 import type { Answer } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 
 type Words = Pick<PageReader, "language">;
 

@@ -1,7 +1,7 @@
 import { actorName } from "../../core/people/actor.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { isMessageKey } from "./words.ts";
 
 // The audit trail shows all events, cards only these.

@@ -1,5 +1,5 @@
 import { type RunFact, type RunFacts, isUnverified } from "../../core/trail/fact-source.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 
 /** A fact of a run, marked if only the asker claims it. */
 export function factWords(reader: PageReader, run: RunFacts, fact: RunFact, said: string): string {

@@ -1,6 +1,6 @@
 import { cancellationWords } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type PageReader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/page-reader.ts";
 import { LANGUAGES } from "../../core/text/language.ts";
 import { type MessageKey, isMessageKey, say } from "./words.ts";
 

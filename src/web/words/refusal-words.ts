@@ -2,7 +2,7 @@ import type { Refusal } from "../../core/refusal.ts";
 import { RunStatus } from "../../core/run/run.ts";
 import { type Speaker, sayRefusal, sayTrailMismatch } from "../../core/text/refusal-sentence.ts";
 import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
-import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/page-reader.ts";
 
 type Reader = Pick<PageReader, "language">;
 

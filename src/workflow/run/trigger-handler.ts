@@ -10,7 +10,7 @@ import type { IssuePlace, IssueTracker, TrackedIssue } from "../../core/workflow
 import { EvaluationProblem } from "../../core/workflow/definition/evaluate.ts";
 import { ExpressionProblem } from "../../core/workflow/definition/expression-token.ts";
 import { ValueTooLarge } from "../../core/workflow/definition/value-size.ts";
-import type { WorkflowCause } from "../../core/workflow/start.ts";
+import type { WorkflowCause } from "../../core/workflow/workflow-start.ts";
 import { findTrigger, labelsOf, schedulesOf } from "../../core/workflow/trigger/match-trigger.ts";
 import { type ScheduleTrigger, decideSchedule, findNextDue } from "../../core/workflow/trigger/schedule.ts";
 import { sayWhy } from "../../engine/jobs/job-retry.ts";

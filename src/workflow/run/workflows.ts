@@ -28,7 +28,7 @@ import {
   liveRunEntry,
   liveRunId,
   requireNoLiveRun,
-} from "../../core/workflow/start.ts";
+} from "../../core/workflow/workflow-start.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import { newRun } from "../../engine/new-run.ts";
 import { changedRefusal } from "./approved-file.ts";

@@ -27,7 +27,7 @@ import { replaceLostWorker } from "../../lost-worker.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 import { needsOwnId, refOf } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/pause.ts";

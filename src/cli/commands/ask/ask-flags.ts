@@ -7,7 +7,7 @@ import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
 import { findProvenRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 import { findRepository } from "../run/repository.ts";
 import { readOwnSecrets } from "./own-secrets.ts";
 

@@ -26,7 +26,7 @@ import { bellFor, windowTitle } from "../../terminal/bell.ts";
 import { sayAge } from "../../view/relative-time.ts";
 import { showMessages } from "../reach/dry-run.ts";
 import { ensureDelivery } from "../reach/ensure-delivery.ts";
-import { warnUnpaired } from "../reach/unpaired.ts";
+import { warnUnpaired } from "../reach/pairing-warning.ts";
 import { isServiceOff } from "../service/worker.ts";
 import { requireKnown } from "../question/known-people.ts";
 import { sayAnswer } from "../inspect/show-view.ts";

@@ -1,5 +1,5 @@
 import type { QuestionSnapshot } from "../../../core/changes.ts";
-import { isTakenByReading } from "../../../core/run/taken-by-reading.ts";
+import { isTakenByReading } from "../../../core/run/complete-on-read.ts";
 import { CHECK_FIELDS, valuesOf, viewCheck } from "../../../core/api/view.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { isDenied } from "../../../core/question/approval.ts";
@@ -12,7 +12,7 @@ import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
-import { getQuestionId } from "../../target.ts";
+import { getQuestionId } from "../../find-target.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { sayDue } from "../../view/question-text.ts";
 import { sayBy } from "../../view/run-text.ts";

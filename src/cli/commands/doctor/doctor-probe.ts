@@ -11,7 +11,7 @@ import { oneLine } from "../../view/sanitise.ts";
 import { type Style, textWidth, wrap } from "../../terminal/terminal.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
-import { setupAround } from "../init/setup-around.ts";
+import { setupAround } from "../init/find-surroundings.ts";
 
 const MARK = { measured: "✓", not: "–" } as const;
 

@@ -18,7 +18,7 @@ import { requireMaintainer } from "../store/direct-store.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { DEFAULT_PORT } from "../service/serve.ts";
-import { setupAround } from "../init/setup-around.ts";
+import { setupAround } from "../init/find-surroundings.ts";
 import { VERSION } from "../../version.ts";
 
 const PROBE_MAX = "6m";
@@ -80,7 +80,7 @@ function print(
 
 /** Sends test messages if --send asks for it. */
 async function send(context: Context) {
-  const { sendTests } = await import("../../../doctor/send.ts");
+  const { sendTests } = await import("../../../doctor/test-message.ts");
   const ring = () => {
     if (context.config.values.notifications?.terminal_bell === false) return undefined;
     if (context.stderr.isTty) context.stderr.write(BELL);

@@ -28,7 +28,7 @@ import { VERSION } from "../../version.ts";
 import { findRepository } from "../run/repository.ts";
 import { askTest, sayHowToTest, sayService } from "./init-test.ts";
 import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans, nameOf } from "./init-view.ts";
-import { findTop, setupAround } from "./setup-around.ts";
+import { findTop, setupAround } from "./find-surroundings.ts";
 
 const MOST_TRIES = 20;
 

@@ -21,7 +21,7 @@ import { isStuck, sayDue } from "../../view/question-text.ts";
 import { refOf, sayHeld } from "../../view/run-text.ts";
 import { sayAgo, spellAgo } from "../../view/relative-time.ts";
 import { parsePast } from "../../view/time-argument.ts";
-import { getQuestionId, getRun } from "../../target.ts";
+import { getQuestionId, getRun } from "../../find-target.ts";
 import { FILTER_FLAGS, type QuestionPredicate, readQuestionFilter } from "./question-filter.ts";
 
 const DEFAULT_LIMIT = 30;

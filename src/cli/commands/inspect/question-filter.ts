@@ -7,7 +7,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { findPeople } from "../question/known-people.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 
 /** Flags that filter questions. */
 export const FILTER_FLAGS = {

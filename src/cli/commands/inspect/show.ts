@@ -26,7 +26,7 @@ import type { Flags } from "../../flags.ts";
 import { requireOneArgument } from "../../arguments.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 import { textWidth, styleFor } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
 import { whoTypes } from "../../actor.ts";

@@ -1,5 +1,5 @@
 import type { Run } from "../../../core/run/run.ts";
-import { viewTroubles } from "../../../core/run/trouble.ts";
+import { viewTroubles } from "../../../core/run/failing-job.ts";
 import { viewUsage } from "../../../core/run/usage.ts";
 import { viewQuestion, viewRun } from "../../../core/api/view.ts";
 import type { StatusView } from "./status-view.ts";

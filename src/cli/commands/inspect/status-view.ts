@@ -7,7 +7,7 @@ import { mayForce, isPending } from "../../../core/question/question.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import { type KnownMachines, findAwayMachine } from "../../../core/run/machine.ts";
 import type { Run } from "../../../core/run/run.ts";
-import { type FailingJob, type JumpedClock, type Troubles, describeJump } from "../../../core/run/trouble.ts";
+import { type FailingJob, type JumpedClock, type Troubles, describeJump } from "../../../core/run/failing-job.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { sayAgentTries } from "../../view/agent-tries.ts";

@@ -1,5 +1,5 @@
 import { type Run, isAnswerHeldBack, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
-import { NO_TROUBLES } from "../../../core/run/trouble.ts";
+import { NO_TROUBLES } from "../../../core/run/failing-job.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { wrongUsage } from "../../arguments.ts";
@@ -15,7 +15,7 @@ import { startOfDay } from "../../view/relative-time.ts";
 import { adviseResume, sayLogin } from "../../view/run-text.ts";
 import { lostWorkerLook, replaceLostWorker } from "../../lost-worker.ts";
 import { pauseFor } from "../../terminal/pause.ts";
-import { warnUnpaired } from "../reach/unpaired.ts";
+import { warnUnpaired } from "../reach/pairing-warning.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 
 const MOST_SHOWN = 100;

@@ -12,7 +12,7 @@ import type { Flags } from "../../flags.ts";
 import { machinesFor, sayState } from "../../view/machine-view.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { sayDue } from "../../view/question-text.ts";
 import { refOf } from "../../view/run-text.ts";

@@ -22,7 +22,7 @@ import { whoTypes } from "../../actor.ts";
 import { reportPresence } from "../../presence.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 import { type Style, cutCells } from "../../terminal/terminal.ts";
 import { exampleAnswer } from "../../view/question-text.ts";
 import { UNTAKEN, answerArgument, refOf, sayBy } from "../../view/run-text.ts";

@@ -9,7 +9,7 @@ import { findAwayLines, machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { findWayOnHere } from "../run/takeover.ts";
-import { getQuestionId } from "../../target.ts";
+import { getQuestionId } from "../../find-target.ts";
 
 const flags = {
   reason: { type: "string", short: "m", value: "text", about: "The reason, which people and the agent see" },

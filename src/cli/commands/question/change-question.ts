@@ -15,7 +15,7 @@ import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
-import { getQuestionId } from "../../target.ts";
+import { getQuestionId } from "../../find-target.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { awayLines, machinesFor } from "../../view/machine-view.ts";

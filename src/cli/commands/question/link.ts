@@ -10,7 +10,7 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getQuestionId } from "../../target.ts";
+import { getQuestionId } from "../../find-target.ts";
 import { sayWhereItWorks } from "../../public-address.ts";
 import { requireKnown } from "./known-people.ts";
 

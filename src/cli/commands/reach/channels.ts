@@ -10,7 +10,7 @@ import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayUnpaired } from "./unpaired.ts";
+import { sayUnpaired } from "./pairing-warning.ts";
 import { padCells } from "../../terminal/terminal.ts";
 
 const flags = {} as const satisfies Flags;

@@ -8,7 +8,7 @@ import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 import { colourDiff, listNew } from "../../view/work-view.ts";
 
 const flags = {

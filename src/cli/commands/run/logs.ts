@@ -17,7 +17,7 @@ import { waitForRunChange } from "./run-follow.ts";
 import { lostWorkerLook } from "../../lost-worker.ts";
 import { RunLog } from "./run-log.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 
 const flags = {
   follow: { type: "boolean", short: "f", about: "Follow the run until it ends, across all stops" },

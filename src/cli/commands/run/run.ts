@@ -41,7 +41,7 @@ import type { Context } from "../../context.ts";
 import type { Args, Flags, Values } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 import { whileWorking } from "../../terminal/pause.ts";
 import { readOwnSecrets } from "../ask/own-secrets.ts";
 import { readPriority } from "../ask/ask-flags.ts";

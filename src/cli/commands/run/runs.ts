@@ -23,7 +23,7 @@ import { awayLines, machinesFor, sayAway, sayState } from "../../view/machine-vi
 import { printResult } from "../../output.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
 import { UNTAKEN, refOf, sayUsage } from "../../view/run-text.ts";

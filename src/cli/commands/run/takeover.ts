@@ -25,7 +25,7 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 
 const flags = {
   exec: { type: "boolean", about: "Start it now instead of printing the command" },

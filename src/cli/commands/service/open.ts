@@ -10,7 +10,7 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 
 const flags = {
   print: { type: "boolean", about: "Only print the address" },

@@ -7,7 +7,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import type { Candidate } from "./complete.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getQuestionId } from "../../target.ts";
+import { getQuestionId } from "../../find-target.ts";
 
 const MOST = 50;
 /** A word that needs no quotes and is neither a flag nor a comment. */

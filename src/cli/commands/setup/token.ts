@@ -11,7 +11,7 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 
 const flags = {
   scope: { type: "string", value: "scope", about: "agent, human or admin (agent)" },

@@ -19,7 +19,7 @@ import type { Flags } from "../../flags.ts";
 import { requireMaintainer } from "./direct-store.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
-import { getTarget } from "../../target.ts";
+import { getTarget } from "../../find-target.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { sayBy } from "../../view/run-text.ts";

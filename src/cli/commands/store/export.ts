@@ -15,7 +15,7 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { requireMaintainer, requireTarget, withDirectStore } from "./direct-store.ts";
 import { parsePast } from "../../view/time-argument.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 import { VERSION } from "../../version.ts";
 
 const flags = {

@@ -5,7 +5,7 @@ import { parseCheckpoint } from "../../../core/workflow/checkpoint.ts";
 import { WORKFLOW_FOLDER } from "../../../workflow/definition/workflow-folder.ts";
 import { Workflows } from "../../../workflow/run/workflows.ts";
 import type { Context, OpenedEngine } from "../../context.ts";
-import { getRun } from "../../target.ts";
+import { getRun } from "../../find-target.ts";
 
 /** The engine on the store of this machine, and the workflows on it. */
 export async function openWorkflows(context: Context): Promise<{ engine: OpenedEngine; workflows: Workflows }> {

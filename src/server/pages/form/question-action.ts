@@ -22,7 +22,7 @@ import type { AnswerInput } from "../../../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Question, isPending } from "../../../core/question/question.ts";
 import { sameQuestionKey } from "../../../core/question/same-question.ts";
-import { tell } from "../../../web/parts/reader.ts";
+import { tell } from "../../../web/parts/page-reader.ts";
 import { sendBatchOutcomes } from "../batch.tsx";
 import { answerLabels, forEachQuestion, notBatchable, questionIdsIn } from "./batch-answer.ts";
 

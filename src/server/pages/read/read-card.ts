@@ -11,7 +11,7 @@ import { readMachines } from "../../../engine/machines.ts";
 import { isShownOnCard } from "../../../web/words/event-words.ts";
 import type { AtHand, CardView } from "../../../web/card/card-view.ts";
 import type { FormDraft } from "../../../web/parts/form-draft.ts";
-import type { PageReader } from "../../../web/parts/reader.ts";
+import type { PageReader } from "../../../web/parts/page-reader.ts";
 import { draftFromVote } from "../form/answer-form.ts";
 import type { Presence } from "./presence.ts";
 

@@ -8,7 +8,7 @@ import { groupSameQuestions } from "../../../core/question/same-question.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { InboxGroup, IdleView } from "../../../web/pages/inbox.tsx";
 import { capCount, partOf } from "../../../web/parts/paging.tsx";
-import { type PageReader, startOfDay } from "../../../web/parts/reader.ts";
+import { type PageReader, startOfDay } from "../../../web/parts/page-reader.ts";
 
 const MOST_PENDING = 2_000;
 /** Rows of a group per page. */

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { Engine } from "../../../engine/engine.ts";
 import { parseKeymap } from "../../../web/parts/keymap.ts";
-import { type PageReader, THEMES, isZone } from "../../../web/parts/reader.ts";
+import { type PageReader, THEMES, isZone } from "../../../web/parts/page-reader.ts";
 import type { Language } from "../../../core/text/language.ts";
 import { pickLanguage } from "../../../web/words/words.ts";
 import type { SignedIn } from "../../credential.ts";

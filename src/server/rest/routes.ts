@@ -15,8 +15,8 @@ import { STRANGERS_BODY_BYTES, readJson } from "../body.ts";
 import type { SignedIn } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { LiveEvents } from "../events/live.ts";
-import type { BackgroundWork } from "../mcp/work.ts";
-import { outgoingOf, afterReply } from "../outgoing.ts";
+import type { BackgroundWork } from "../mcp/background-work.ts";
+import { outgoingOf, afterReply } from "../node-response.ts";
 import type { Reply } from "../problem.tsx";
 import {
   type RestCall,
@@ -27,7 +27,7 @@ import {
   readOwn,
   recordTried,
   requireScope,
-} from "./call.ts";
+} from "./rest-call.ts";
 import { HeldRequests, type ReplyFormat, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
 import { MEMORY_VERBS, PEOPLE_VERBS, QUESTION_VERBS, RUN_VERBS } from "./verbs.ts";
 import type { Slots } from "../slots.ts";
@@ -36,7 +36,7 @@ import type { z } from "zod";
 import { describeIssue } from "../../core/question/ask-input.ts";
 import type { ServerResponse } from "node:http";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import { isTakenByReading } from "../../core/run/taken-by-reading.ts";
+import { isTakenByReading } from "../../core/run/complete-on-read.ts";
 import { handOverOutcome } from "../../engine/hold-question.ts";
 
 type SignedVerb = Exclude<Verb, "redeemLogin">;

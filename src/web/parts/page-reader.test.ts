@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HOUR_MS, MINUTE_MS, instant } from "../../core/instant.ts";
 import { NOON } from "../../../test/builders.ts";
-import { isZone, startOfDay, tellClock, tellDays, tellSpan } from "./reader.ts";
+import { isZone, startOfDay, tellClock, tellDays, tellSpan } from "./page-reader.ts";
 import { pickLanguage } from "../words/words.ts";
 
 const en = { language: "en", zone: "Europe/Berlin", now: NOON } as const;

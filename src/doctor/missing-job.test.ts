@@ -8,7 +8,7 @@ import { Board } from "../../test/channels/board-channel.ts";
 import { WorkflowStage } from "../../test/workflow/stage.ts";
 import { jobKey } from "../core/run/job.ts";
 import type { Store } from "../store/store.ts";
-import { checkTimers } from "./timer.ts";
+import { checkTimers } from "./missing-job.ts";
 
 const BOARD = [{ name: "board", person: undefined, isPersonal: false }];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RecentCache } from "./recent.ts";
+import { RecentCache } from "./recent-cache.ts";
 
 test("the latest are remembered, and what is older than twice as many is not", () => {
   const recent = new RecentCache<number>(10);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BackgroundWork } from "./work.ts";
+import { BackgroundWork } from "./background-work.ts";
 
 const raise = (error: unknown): never => {
   throw error;

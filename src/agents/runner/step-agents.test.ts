@@ -6,7 +6,7 @@ import { aRun } from "../../../test/builders.ts";
 import { removeFolder } from "../../../test/remove-folder.ts";
 import { AGENTS } from "../agents.ts";
 import { findKeptLaunch, makeRunDir } from "./run-files.ts";
-import { type AgentSettings, stepAgents } from "./step-outside.ts";
+import { type AgentSettings, stepAgents } from "./step-agents.ts";
 
 /** Prepares an agent whose program is there, with these settings. */
 async function prepare(agent: string, own: AgentSettings, budgetUsd?: number) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ADA } from "../../../test/builders.ts";
-import { requireScope } from "./call.ts";
+import { requireScope } from "./rest-call.ts";
 
 test("whoever may not do something is told which token may", () => {
   expect(() => requireScope({ ...ADA, scope: "human" }, ["admin"])).toThrow(
