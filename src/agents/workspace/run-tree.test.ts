@@ -15,7 +15,7 @@ test("a run's tree has the settings of agents that nobody has committed, and nev
   mkdirSync(join(project, ".claude"));
   writeFileSync(join(project, ".claude", "settings.local.json"), "{}");
   writeFileSync(join(project, ".mcp.json"), '{"mcpServers":{}}');
-  const tree = await openRunTree(project, "w-one", [".mcp.json"]);
+  const tree = await openRunTree(project, "w-one", [".mcp.json", ".claude/settings.local.json"]);
   expect(readFileSync(join(tree.dir, ".claude", "settings.local.json"), "utf8")).toBe("{}");
   expect(readFileSync(join(tree.dir, ".mcp.json"), "utf8")).toBe('{"mcpServers":{}}');
   writeFileSync(join(tree.dir, "a.txt"), "one\n");
