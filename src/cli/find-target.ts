@@ -1,4 +1,4 @@
-import { QuestionId, shortId, RunId } from "../core/id.ts";
+import { LEAST_SHOWN, QuestionId, shortId, RunId } from "../core/id.ts";
 import type { Question } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
@@ -156,10 +156,14 @@ function byName(name: string): Lookup[] {
   ];
 }
 
-/** Look-ups by a prefix of the random part of an id; o, i and l are read as 0 and 1. */
+/**
+ * Look-ups by a prefix of the random part of an id; o, i and l are read as 0 and 1. Without `q-` it has as many characters
+ * as askd shows, and a number is never one: a run that does not exist would be taken for another.
+ */
 function byShort(name: string): Lookup[] {
   const [, kind, prefix] = /^(?:([qr])[-_])?([0-9a-z]{1,16})$/i.exec(name) ?? [];
   if (!prefix) return [];
+  if (!kind && (prefix.length < LEAST_SHOWN || /^\d+$/.test(prefix))) return [];
   const text = prefix.toLowerCase().replaceAll("o", "0").replace(/[il]/g, "1");
   if (!kind) return [{ by: "short", text }];
   return [{ by: "short", text, only: kind.toLowerCase() === "q" ? "question" : "run" }];

@@ -22,7 +22,7 @@ test("letters that ids do not use are read as the digits they look like", () => 
 
 test("a number is a run, and only then something else", () => {
   expect(parseRef("#42")).toEqual([{ by: "number", number: 42 }]);
-  expect(parseRef("42").map((lookup) => lookup.by)).toEqual(["number", "external", "name", "session", "short"]);
+  expect(parseRef("42").map((lookup) => lookup.by)).toEqual(["number", "external", "name", "session"]);
 });
 
 test("a word is an exact name before it is a prefix", () => {
@@ -32,6 +32,11 @@ test("a word is an exact name before it is a prefix", () => {
     { by: "session", text: "tm-abc" },
   ]);
   expect(parseRef("7k3f").at(-1)).toEqual({ by: "short", text: "7k3f" });
+});
+
+test.each(["6", "1234", "k", "7k3"])("without its mark %s is no prefix of an id", (text) => {
+  expect(parseRef(text).filter(({ by }) => by === "short")).toEqual([]);
+  expect(parseRef(`q-${text}`)).toEqual([{ by: "short", text, only: "question" }]);
 });
 
 test("a pasted address names what its path names", () => {

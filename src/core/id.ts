@@ -4,7 +4,8 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // without i, l, o, u: ids 
 const TIME_CHARS = 10;
 const RANDOM_CHARS = 16; // 80 bits
 const RANDOM_START = 2 + TIME_CHARS;
-const LEAST_SHOWN = 4;
+/** The fewest characters of its random part by which an id is shown. */
+export const LEAST_SHOWN = 4;
 const TOKEN_BYTES = 16;
 const POOL_BYTES = 4096;
 

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { HOUR_MS } from "../../src/core/instant.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
+import { type Directory, EMPTY_DIRECTORY } from "../../src/core/people/directory.ts";
 import { ADA } from "../builders.ts";
 import { ROOMY, Scene, said } from "../scene.ts";
 import { channelSuite } from "./channel.suite.ts";
@@ -14,10 +15,10 @@ const WAIT = { timeout: 10_000 };
 
 channelSuite("Telegram", TRAITS, () => TelegramServer.start());
 
-async function aScene() {
+async function aScene(directory: Directory = EMPTY_DIRECTORY) {
   const service = await TelegramServer.start();
   const scene = new Scene({
-    rules: { reach: [service.reach], personChannel: true },
+    rules: { reach: [service.reach], personChannel: true, directory },
     openChannel: () => Promise.resolve(service.channel),
   });
   onTestFinished(async () => {
@@ -33,6 +34,11 @@ async function pair({ engine }: Scene, service: TelegramServer) {
   void engine.work();
   await service.say(`/start ${code}`);
 }
+
+test("an account that the settings name is paired", async () => {
+  const { scene } = await aScene({ people: { mika: { telegram: "501" } }, groups: {} });
+  expect(await scene.engine.listChannels()).toMatchObject([{ name: "telegram", recipients: 1 }]);
+});
 
 test("questions that waited before anybody was paired come after pairing, and high risk can be answered there", async () => {
   const { service, scene } = await aScene();

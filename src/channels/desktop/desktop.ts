@@ -59,7 +59,10 @@ function fitBody(message: QuestionMessage) {
     foreign: makeVisible,
     hasContext: false,
     hasTitle: isClosed,
-    how: message.needsPerson ? sayAnswerElsewhere(message, "how.command") : `askd answer ${message.shortId}`,
+    how:
+      message.needsPerson || message.run === undefined
+        ? sayAnswerElsewhere(message, "how.command")
+        : `askd answer ${message.shortId}`,
   });
 }
 

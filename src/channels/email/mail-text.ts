@@ -37,7 +37,7 @@ function questionPart(title: string) {
 
 /** The text of a mail. An approval that does not fit can only be denied here, and says so. */
 export function fitMail(message: QuestionMessage, strength: Strength | undefined): FittedText {
-  const fit = (how: string) =>
+  const fit = (how: string | undefined) =>
     fitText(message, {
       limit: TEXT_CHARS,
       count: countCharacters,
@@ -55,7 +55,8 @@ function sayHow(message: QuestionMessage, strength: Strength | undefined) {
   const { language, items, risk } = message;
   const elsewhere = sayAnswerElsewhere(message, "how.command");
   if (strength === undefined) return elsewhere;
-  if (risk === "high" && strength !== "person") return `${tellIn(language, "mail.cannot")} ${elsewhere}`;
+  if (risk === "high" && strength !== "person")
+    return [tellIn(language, "mail.cannot"), elsewhere].filter((part) => part !== undefined).join(" ");
   const how = sayHowToReply(message);
   const hasOptions = items.some(({ options }) => options.length > 0);
   const isCommand = items.length === 1 && items[0]?.schema !== undefined;

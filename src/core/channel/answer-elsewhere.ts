@@ -8,10 +8,11 @@ export function sayOnlyDenied({ items: [item], denials, shortId: id, language, n
   return tellIn(language, word, { keys: keys.join(", "), id });
 }
 
-/** How people answer elsewhere, for a channel in which they cannot. */
+/** How people answer elsewhere, for a channel in which they cannot. A digest and a test message are about no one question. */
 export function sayAnswerElsewhere(
-  { shortId: id, language, needsPerson }: QuestionMessage,
+  { shortId: id, language, needsPerson, run }: QuestionMessage,
   word: "how.command" | "how.also",
-): string {
+): string | undefined {
+  if (run === undefined) return undefined;
   return tellIn(language, needsPerson ? "how.person" : word, { id });
 }

@@ -4,6 +4,8 @@ import { aQuestion, aRun } from "../../../test/builders.ts";
 import { Strength } from "../people/actor.ts";
 import { DEFAULT_RULES } from "../rules.ts";
 import type { Content } from "../question/content.ts";
+import { sayAnswerElsewhere } from "./answer-elsewhere.ts";
+import { testMessage } from "./test-message.ts";
 import { choicesOf, countBytes, countCharacters, cutText, fitText, questionMessage } from "./message.ts";
 
 const OPTIONS = [
@@ -72,4 +74,9 @@ test("a text is cut at a whole character, never longer than allowed, and says so
       },
     ),
   );
+});
+
+test("a message about no one question names none to answer", () => {
+  expect(sayAnswerElsewhere(testMessage(), "how.also")).toBeUndefined();
+  expect(sayAnswerElsewhere(approval("Deploy?", ""), "how.also")).toMatch(/askd answer q-\w{4}/);
 });

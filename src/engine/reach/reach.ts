@@ -1,6 +1,7 @@
 import { type ChannelState, type DeliveryStatus, withDigest } from "../../core/channel/delivery/delivery-status.ts";
 import { parseDelivery } from "../../core/channel/delivery/delivery.ts";
 import { isReachable } from "../../core/channel/target.ts";
+import { withDirectory } from "../../core/people/directory.ts";
 import { parsePerson } from "../../core/people/person.ts";
 import type { EventType } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
@@ -21,9 +22,9 @@ type ReadStore = Pick<Store, "listEntries" | "readTrailPage" | "listJobs" | "rea
 /** Deliveries and channels, as far as people may see them. */
 export class Reach implements Omit<ReachEngine, "reportPresence" | "listAttention" | "previewMessages"> {
   readonly #store: ReadStore;
-  readonly #rules: Pick<Rules, "reach">;
+  readonly #rules: Pick<Rules, "reach" | "directory">;
 
-  constructor({ store, rules }: { store: ReadStore; rules: Pick<Rules, "reach"> }) {
+  constructor({ store, rules }: { store: ReadStore; rules: Pick<Rules, "reach" | "directory"> }) {
     this.#store = store;
     this.#rules = rules;
   }
@@ -55,7 +56,8 @@ export class Reach implements Omit<ReachEngine, "reportPresence" | "listAttentio
     const outages = await listOutages(this.#store);
     const waiting = (await this.#store.readEntries("delivery", ids)).map(parseDelivery);
     const hasPersonal = this.#rules.reach.some(({ isPersonal }) => isPersonal);
-    const people = hasPersonal ? (await this.#store.listEntries("person")).map(parsePerson) : [];
+    const stored = hasPersonal ? (await this.#store.listEntries("person")).map(parsePerson) : [];
+    const people = withDirectory(stored, this.#rules.directory);
     return Promise.all(
       this.#rules.reach.map(async ({ name, isPersonal }) => {
         const sent = events.find(({ type, detail }) => NOTIFIED.has(type) && detail?.["channel"] === name);

@@ -34,7 +34,8 @@ async function findRun(engine: Engine, name: string) {
 function refsOf(name: string): NameReference[] {
   if (name === "" || name.length > LONGEST) return [];
   const digits = /^#?(\d{1,15})$/.exec(name)?.[1];
-  const short = /^(?:[qr][-_])?([0-9a-z]{4,16})$/i.exec(name)?.[1]?.toLowerCase();
+  // A number is no start of an id: a run that does not exist would be taken for another.
+  const short = /^(?:[qr][-_]|(?!\d+$))([0-9a-z]{4,16})$/i.exec(name)?.[1]?.toLowerCase();
   return [
     ...(digits === undefined ? [] : [{ by: "number" as const, number: Number(digits) }]),
     { by: "external", text: name },
