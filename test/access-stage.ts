@@ -42,7 +42,7 @@ interface McpRequest {
 function aProject(): string {
   const dir = mkdtempSync(join(tmpdir(), "askd-access-"));
   mkdirSync(join(dir, ".askd", "workflows"), { recursive: true });
-  writeFileSync(join(dir, ".askd", "workflows", "fine.yml"), "name: fine\nsteps: [{ id: one, tool: run_checks }]\n");
+  writeFileSync(join(dir, ".askd", "workflows", "fine.yml"), "name: fine\nsteps: [{ id: one, tool: shell, input: { argv: [ls] } }]\n");
   return dir;
 }
 
