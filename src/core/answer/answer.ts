@@ -24,7 +24,7 @@ import {
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import type { Run } from "../run/run.ts";
-import { RESUMABLE, requireStartable } from "../run/run-lifecycle.ts";
+import { RESUMABLE, requireMayReopen, requireStartable } from "../run/run-lifecycle.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { requireEnoughVotes, vote } from "./vote.ts";
 
@@ -160,6 +160,7 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   const clarifying = given.outcome === "clarify" ? question.id : run.clarifying;
   const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, clarifying };
   const lost = reopenVoided(begun, read.others ?? [], LOST_WITH_RUN, at);
+  requireMayReopen(lost.before, read, at);
   const next = resume({ ...begun, owes: [...lost.owes, question.id] }, question, at);
   const scheduled = run.giveBack === "callback" ? [questionJob("callback", question, at.now)] : next.scheduled;
   return {
