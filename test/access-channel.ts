@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Came, Case } from "./access-case.ts";
-import { NAMES, type PreparedCase } from "./access-request.ts";
+import { NAMES, type PreparedCase, wordsOf } from "./access-request.ts";
 import { Board } from "./channels/board-channel.ts";
 import type { Scene } from "./scene.ts";
-import { deliveryEntry, newDelivery } from "../src/core/channel/delivery/delivery.ts";
+import { deliveryEntry, newDelivery, outsideEntry } from "../src/core/channel/delivery/delivery.ts";
 import { idsFrom } from "../src/core/id.ts";
 import { Refusal } from "../src/core/refusal.ts";
 import { Decider } from "../src/engine/decide.ts";
@@ -24,12 +24,14 @@ export function accountOf(name: string): string {
 }
 
 /** Replies to the message of the question, and tells what came of it. */
-export async function reply({ verb, who }: Case, { id }: PreparedCase, scene: Scene): Promise<Came> {
+export async function reply(one: Case, { id }: PreparedCase, scene: Scene): Promise<Came> {
+  const { verb, who, kind } = one;
   const { store, rules, engine } = scene;
   const decider = new Decider({ store, rules, ids: idsFrom(Date.now, randomBytes), now: () => scene.now });
   const token = randomBytes(12).toString("hex");
   const delivery = newDelivery(token, { questionId: id }, { channel: CHANNEL.name, person: undefined });
-  await decider.commit({ entries: [deliveryEntry({ ...delivery, state: "sent" })] });
+  const message = outsideEntry(delivery.id, { channel: CHANNEL.name, outside: token, place: undefined });
+  await decider.commit({ entries: [deliveryEntry({ ...delivery, state: "sent" }), message] });
   let came: Came = "no"; // a reply that does nothing
   const tell = async <Result>(act: Promise<Result>): Promise<Result> => {
     came = await act.then(() => "yes" as const, cameOf);
@@ -44,8 +46,9 @@ export async function reply({ verb, who }: Case, { id }: PreparedCase, scene: Sc
   };
   const people = { pairTelegram: () => Promise.reject(new Error("nobody pairs")) };
   const from = accountOf(NAMES[who] ?? "stranger");
-  const text = SAID[verb] ?? "";
-  await receiveReply({ store, decider, questions, people }, CHANNEL, { key: token, from, token, text, respondTo: "" });
+  // Buttons carry the token of their message; words are a reply to it.
+  const said = kind === "worded_approval" ? { outside: token, text: wordsOf(one) } : { token, text: SAID[verb] ?? "" };
+  await receiveReply({ store, decider, questions, people }, CHANNEL, { ...said, key: token, from, respondTo: "" });
   return came;
 }
 
@@ -53,5 +56,6 @@ function cameOf(error: unknown): Came {
   if (!(error instanceof Refusal)) throw error;
   if (error.code === "not_permitted") return "no";
   if (error.code === "not_pending") return "closed";
+  if (error.code === "no_such_option") return "unmatched";
   return error.code === "needs_confirmation" ? "unconfirmed" : `unexpected ${error.code}: ${error.message}`;
 }

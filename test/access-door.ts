@@ -2,7 +2,7 @@ import { ACCESS, type AccessVerb } from "../src/core/people/access.ts";
 import type { Who } from "./access-case.ts";
 
 /** Through what somebody comes. `remote` is a command that a server does, in the name of an agent. */
-export type Door = "rest" | "remote" | "cli" | "mcp" | "web" | "link" | "hook" | "channel";
+export type Door = "rest" | "remote" | "cli" | "mcp" | "web" | "link" | "hook" | "webhook" | "channel";
 
 interface DoorCases {
   verbs: readonly AccessVerb[];
@@ -109,6 +109,11 @@ export const DOORS: Readonly<Record<Door, DoorCases>> = {
     verbs: ["ask"],
     who: ["own_agent"],
     lacks: [["A hook asks, and waits for what comes of it", without("ask")]],
+  },
+  webhook: {
+    verbs: ["answer"],
+    who: ["named", "unnamed", "stranger"],
+    lacks: [["A program posts answers, and nothing else", without("answer")]],
   },
   channel: {
     verbs: ["answer", "undo", "snooze", "claim"],

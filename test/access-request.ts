@@ -2,6 +2,7 @@ import type { Case, Who } from "./access-case.ts";
 import type { QuestionId } from "../src/core/id.ts";
 import { confirmationWord } from "../src/core/question/risk.ts";
 import type { Run } from "../src/core/run/run.ts";
+import { OTHER_CHOICE, itemFieldNames } from "../src/web/parts/form-draft.ts";
 
 /** The people of the list, by how they come. */
 export const NAMES: Partial<Record<Who, string>> = { named: "ada", unnamed: "eve", admin: "root", link: "ada" };
@@ -17,11 +18,17 @@ export interface PreparedCase {
   tokenId?: string | undefined;
 }
 
+/** What somebody says: a choice, or words of their own that sound like it. */
+export function wordsOf({ kind }: Case): string {
+  return kind === "worded_approval" ? "fine by me" : "allow";
+}
+
 type Request = readonly [method: string, path: string, body?: object];
 type Form = readonly [method: "GET" | "POST", path: string, fields?: Record<string, string>];
 
 /** What a client sends. */
-export function requestFor({ verb, who, kind }: Case, { id, run }: PreparedCase): Request {
+export function requestFor(one: Case, { id, run }: PreparedCase): Request {
+  const { verb, who, kind } = one;
   const person = NAMES[who === "unnamed" ? who : "named"] ?? "";
   const question = `/questions/${id}`;
   const confirmed = kind === "confirmed";
@@ -29,8 +36,8 @@ export function requestFor({ verb, who, kind }: Case, { id, run }: PreparedCase)
     ask: ["POST", "/questions", { ...OPTIONS, run_id: run.id }],
     look: ["GET", question],
     take_outcome: ["POST", `${question}/given`, { witness: "test" }],
-    answer: ["POST", `${question}/answer`, { answer: "allow", confirmed }],
-    force: ["POST", `${question}/answer`, { answer: "allow", force: true, confirmed }],
+    answer: ["POST", `${question}/answer`, { answer: wordsOf(one), confirmed }],
+    force: ["POST", `${question}/answer`, { answer: wordsOf(one), force: true, confirmed }],
     amend: ["POST", `${question}/amend`, { text: "not yet", confirmed }],
     cancel: ["POST", `${question}/cancel`],
     cancel_with_words: ["POST", `${question}/cancel`, { resume: "approved", confirmed }],
@@ -58,12 +65,13 @@ export function requestFor({ verb, who, kind }: Case, { id, run }: PreparedCase)
 }
 
 /** What somebody types. */
-export function wordsFor({ verb, who, kind }: Case, { id, run }: PreparedCase): string[] {
+export function wordsFor(one: Case, { id, run }: PreparedCase): string[] {
+  const { verb, who, kind } = one;
   const person = NAMES[who] ?? "ada";
   const yes = kind === "confirmed" ? ["--yes"] : [];
   const words: Partial<Record<Case["verb"], string[]>> = {
-    answer: ["answer", id, "allow", ...yes],
-    force: ["answer", id, "allow", "--force", ...yes],
+    answer: ["answer", id, wordsOf(one), ...yes],
+    force: ["answer", id, wordsOf(one), "--force", ...yes],
     amend: ["amend", id, "not yet", ...yes],
     cancel_with_words: ["cancel", id, "--resume", "approved", ...yes],
     extend: ["extend", id, "1h"],
@@ -89,15 +97,23 @@ export function wordsFor({ verb, who, kind }: Case, { id, run }: PreparedCase): 
   return words[verb] ?? [verb, id];
 }
 
+/** The fields of a form in which somebody answers the item. */
+export function choiceFor(one: Case): Record<string, string> {
+  const { choice, text } = itemFieldNames(0);
+  return one.kind === "worded_approval" ? { [choice]: OTHER_CHOICE, [text]: wordsOf(one) } : { [choice]: "0" };
+}
+
 /** What a browser sends. */
-export function formFor({ verb, who, kind }: Case, { id, run, tokenId }: PreparedCase): Form {
+export function formFor(one: Case, { id, run, tokenId }: PreparedCase): Form {
+  const { verb, who, kind } = one;
   const person = NAMES[who === "unnamed" ? who : "named"] ?? "";
   const word: Record<string, string> =
     kind === "confirmed" ? { word: confirmationWord(OPTIONS.question, run.name) } : {};
+  const choice = choiceFor(one);
   const forms: Partial<Record<Case["verb"], Form>> = {
     look: ["GET", `/q/${id}`],
-    answer: ["POST", `/q/${id}/answer`, { do: "answer", "i.0": "0", ...word }],
-    force: ["POST", `/q/${id}/answer`, { do: "answer", "i.0": "0", force: "1", ...word }],
+    answer: ["POST", `/q/${id}/answer`, { do: "answer", ...choice, ...word }],
+    force: ["POST", `/q/${id}/answer`, { do: "answer", ...choice, force: "1", ...word }],
     amend: ["POST", `/q/${id}/amend`, { text: "not yet", ...word }],
     cancel: ["POST", `/q/${id}/stop`],
     extend: ["POST", `/q/${id}/extend`, { by: "1h" }],

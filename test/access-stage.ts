@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { ADA, AGENT } from "./builders.ts";
 import type { Came, Case, Who } from "./access-case.ts";
 import { accountOf, reply } from "./access-channel.ts";
-import { NAMES, OPTIONS, type PreparedCase, formFor, requestFor, wordsFor } from "./access-request.ts";
+import { NAMES, OPTIONS, type PreparedCase, choiceFor, formFor, requestFor, wordsFor } from "./access-request.ts";
+import { postAnswer, webhooksPart } from "./access-webhook.ts";
 import { hook, hookHome } from "./hooked.ts";
 import { hookInput } from "./hooks.ts";
 import { Scene, said } from "./scene.ts";
@@ -42,7 +43,10 @@ interface McpRequest {
 function aProject(): string {
   const dir = mkdtempSync(join(tmpdir(), "askd-access-"));
   mkdirSync(join(dir, ".askd", "workflows"), { recursive: true });
-  writeFileSync(join(dir, ".askd", "workflows", "fine.yml"), "name: fine\nsteps: [{ id: one, tool: shell, input: { argv: [ls] } }]\n");
+  writeFileSync(
+    join(dir, ".askd", "workflows", "fine.yml"),
+    "name: fine\nsteps: [{ id: one, tool: shell, input: { argv: [ls] } }]\n",
+  );
   return dir;
 }
 
@@ -68,7 +72,7 @@ export class AccessStage {
       throw error;
     };
     const part = mcpPart({ engine, rules, holders, version: "0", host: "here", clients: knownClients(AGENTS), onBug });
-    return new AccessStage(scene, await ServedScene.start({ parts: [part] }, scene));
+    return new AccessStage(scene, await ServedScene.start({ parts: [part, webhooksPart(scene, onBug)] }, scene));
   }
 
   stop(): Promise<void> {
@@ -100,6 +104,8 @@ export class AccessStage {
         return this.#link(one, subject);
       case "hook":
         return this.#hook(subject);
+      case "webhook":
+        return cameOf(await postAnswer(one, subject, this.at));
       case "channel":
         return reply(one, subject, this.scene);
       default:
@@ -118,6 +124,7 @@ export class AccessStage {
     const isRisky = kind === "risky" || kind === "confirmed";
     const asked = this.scene.input({
       ...OPTIONS,
+      kind: kind === "approval" || kind === "worded_approval" ? "approval" : "question",
       timeout: "1h",
       risk: isRisky ? "high" : "low",
       on_timeout:
@@ -195,6 +202,7 @@ export class AccessStage {
     if (exit === 0) return "yes";
     if (exit === 7 || exit === 5) return "no";
     if (exit === 6) return "closed";
+    if (/is not one of the options/.test(stderr)) return "unmatched";
     return /high risk/.test(stderr) ? "unconfirmed" : `unexpected ${exit}: ${stderr}`;
   }
 
@@ -284,7 +292,8 @@ export class AccessStage {
     });
   }
 
-  async #link({ verb, kind }: Case, { id }: PreparedCase): Promise<Came> {
+  async #link(one: Case, { id }: PreparedCase): Promise<Came> {
+    const { verb, kind } = one;
     const { engine } = this.scene;
     // A link to a question that is closed was made before.
     const open = kind === "other_state" ? (await this.#prepareOpen()).id : id;
@@ -293,7 +302,7 @@ export class AccessStage {
     const path = `${linkPath(text)}${verb === "undo" ? "/undo" : ""}`;
     if (verb === "look") return cameOf(await this.at.send("GET", path));
     const got = await this.at.send("POST", path, {
-      body: new URLSearchParams({ do: "answer", "i.0": "0" }).toString(),
+      body: new URLSearchParams({ do: "answer", ...choiceFor(one) }).toString(),
       headers: { origin: this.at.url, "content-type": "application/x-www-form-urlencoded" },
     });
     if (verb === "answer") return cameOf(got);
@@ -328,6 +337,7 @@ function cameOf({ status, headers, body }: Got): Came {
   if (status < 400) return "yes";
   if (status === 401 || status === 403 || status === 404) return "no";
   if (status === 409) return "closed";
+  if (status === 422 && /is not one of the options/.test(JSON.stringify(body))) return "unmatched";
   return status === 428 || status === 422
     ? "unconfirmed"
     : `unexpected ${status}: ${JSON.stringify(body).slice(0, 300)}`;

@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { command } from "../src/agents/command/command.ts";
+import { describeUnasked, saveUnasked } from "../src/agents/runner/missed-question.ts";
+import { restartPrompt } from "../src/agents/runner/resume-message.ts";
 import { describeDifference } from "../src/agents/workspace/working-tree.ts";
 import type { Actor } from "../src/core/people/actor.ts";
 import { approvalAsk } from "../src/core/question/approval.ts";
@@ -15,7 +21,13 @@ import { opencodeRequests } from "../src/agents/opencode/server-request.ts";
 import { requirePending } from "../src/core/question/require-pending.ts";
 import type { Content } from "../src/core/question/content.ts";
 import { MINUTE_MS, later } from "../src/core/instant.ts";
-import { answerMessage, correctionMessage, handoverMessage, provenanceMessage } from "../src/core/run/agent-message.ts";
+import {
+  answerMessage,
+  correctionMessage,
+  handoverMessage,
+  knownMessage,
+  provenanceMessage,
+} from "../src/core/run/agent-message.ts";
 import {
   type Answer,
   type ClosedQuestion,
@@ -219,6 +231,7 @@ describe("what is not askd's own sentence is quoted", () => {
     ["in a message about an approval", OWED, (read) => [answerMessage({ delimiter, reads: [asApproval(read)] })]],
     ["in a message about several questions", OWED, (read) => [answerMessage({ delimiter, reads: [read, read] })]],
     ["in what a start hands over", REPEATED, (read) => [handoverMessage({ delimiter, reads: [read] })]],
+    ["in what a start repeats", REPEATED, (read) => [knownMessage({ delimiter, reads: [read, read] }).join("\n\n")]],
     ["in corrections", OWED, (read) => [correctionMessage({ delimiter, reads: [read] })]],
     ["in who said it", OWED, (read) => [provenanceMessage(read, delimiter)]],
     ["in the result of an MCP tool", OWED, (read) => [textOf(resultOf(read, delimiter, [read]))]],
@@ -259,6 +272,40 @@ describe("what is not askd's own sentence is quoted", () => {
     );
   });
 });
+
+describe("what a start reads from its folder is quoted", () => {
+  const stage = aRunFolder();
+
+  test.each<readonly [string, (words: string) => Promise<string>]>([
+    ["what nobody was asked", (words) => stage.tellUnasked(words)],
+    ["the prompt of a new session in place of a lost one", (words) => stage.tellRestart(words)],
+  ])("%s", async (_, tell) => {
+    const harmless = readOwn(await tell(HARMLESS));
+    await fc.assert(
+      fc.asyncProperty(text, async (words) => {
+        expect(readOwn(await tell(words))).toBe(harmless);
+      }),
+      RUNS,
+    );
+  });
+});
+
+/** The folder of a run, with what its agent asked and said last. */
+function aRunFolder() {
+  const dir = mkdtempSync(join(tmpdir(), "askd-quotation-"));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const tellUnasked = async (words: string): Promise<string> => {
+    await saveUnasked(dir, [words, `${words} 2`]);
+    return (await describeUnasked(dir)).join("\n\n");
+  };
+  const tellRestart = async (words: string): Promise<string> => {
+    await saveUnasked(dir, [words]);
+    writeFileSync(join(dir, "1.out"), `said: ${words}`);
+    const reads = outcomesOf(words, OWED).map(([, question]) => readOf(words, question));
+    return restartPrompt({ prompt: words, dir, runDir: dir }, command, reads, DELIMITER);
+  };
+  return { tellUnasked, tellRestart };
+}
 
 const FIELDS = {
   parse(raw: unknown): void {

@@ -6,7 +6,7 @@ import type { Instant } from "../core/instant.ts";
 import type { RunSnapshot } from "../core/run/run-lifecycle.ts";
 import { withDirectory } from "../core/people/directory.ts";
 import { type Person, parsePerson } from "../core/people/person.ts";
-import { type Question, namesPeople } from "../core/question/question.ts";
+import { namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import { type Run, hasEnded } from "../core/run/run.ts";
@@ -94,10 +94,11 @@ export class Decider {
   }
 
   /** Most questions are for anybody; those that name people or count votes need the list of people. */
-  async withPeople<Subject extends { question: Question }>(
+  async withPeople<Subject extends Pick<QuestionSnapshot, "question" | "others">>(
     read: Subject,
   ): Promise<Subject & Pick<QuestionSnapshot, "people">> {
-    return namesPeople(read.question) ? { ...read, people: await this.readPeople() } : read;
+    const { question, others = [] } = read;
+    return [question, ...others].some(namesPeople) ? { ...read, people: await this.readPeople() } : read;
   }
 
   /** Adds what people have to be told of a decision, and the workflows that it lets go on, in the same commit. */

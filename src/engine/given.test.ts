@@ -4,6 +4,7 @@ import { Carried } from "../../test/carried.ts";
 import { Scene, pendingOf, said } from "../../test/scene.ts";
 import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { QuestionId } from "../core/id.ts";
+import type { Actor } from "../core/people/actor.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { answerText } from "../core/answer/match.ts";
@@ -436,6 +437,41 @@ describe("what was voided with the run goes along when a person takes the run up
     await at.start();
     expect(await at.told()).toContain("Kept?");
     expect((await at.engine.verify()).problems).toEqual([]);
+  });
+
+  describe("only if whoever takes it up may answer each question that goes along:", () => {
+    const BOB = { ...ADA, id: "bob" };
+    const LENA = { ...ADA, id: "lena" };
+
+    /** Kept? is for those who decide, and its answer is only stored; First? and Late? are for everybody. */
+    async function withKept() {
+      const at = await new Carried().start();
+      await at.know({ id: "lena", groups: ["deciders"] }, "bob");
+      const first = await at.asks("First?", { hold: "3m" });
+      await at.engine.answer(first, said("1"), BOB);
+      await at.engine.handOver(first);
+      await at.engine.given(first, "transcript");
+      const kept = await at.asks("Kept?", { approvals: { from: ["deciders"] } });
+      await at.engine.answer(kept, said("2", { resume: false }), LENA);
+      const late = await at.asks("Late?", { timeout: "2m" });
+      await at.pass(2 * MINUTE_MS);
+      await at.end(KILLED);
+      return { at, first, kept, late };
+    }
+
+    test.each<[string, (asked: Awaited<ReturnType<typeof withKept>>, by: Actor) => Promise<unknown>]>([
+      ["an answer after the deadline", ({ at, late }, by) => at.engine.answer(late, said("1", { force: true }), by)],
+      ["a correction", ({ at, first }, by) => at.engine.amend(first, "Valkey", by, { resume: true })],
+    ])("%s", async (_, take) => {
+      const asked = await withKept();
+      const { at, kept } = asked;
+      await expect(take(asked, BOB)).rejects.toMatchObject({ code: "not_permitted" });
+      expect(await at.run()).toMatchObject({ status: "failed", owes: [] });
+      expect(await at.states(kept)).toEqual(["void"]);
+      await take(asked, LENA);
+      expect(await at.states(kept)).toEqual(["owed"]);
+      expect((await at.engine.verify()).problems).toEqual([]);
+    });
   });
 
   test("in the session of an agent that askd did not start", async () => {

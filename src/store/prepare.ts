@@ -10,7 +10,7 @@ import {
   digestOf,
   entryDigest,
   entryRow,
-  isPinnedKind,
+  isPinnedEntry,
   jobDigest,
   jobRow,
 } from "../core/trail/row-digest.ts";
@@ -165,9 +165,9 @@ function digestsByChain(commit: PreparedCommit, chains: readonly string[]) {
   }
   for (const { hash, body } of commit.contents) pin(contentOf.get(hash), contentRow(hash), digestOf(body));
   for (const entry of commit.entries) {
-    const { kind, parent, guard } = entry;
+    const { parent, guard } = entry;
     const owner = runOf.get(parent ?? "") ?? parent ?? undefined;
-    if (isPinnedKind(kind)) pin(owner, entryRow(entry), entryDigest(entry, guard + 1));
+    if (isPinnedEntry(entry)) pin(owner, entryRow(entry), entryDigest(entry, guard + 1));
   }
   const ownerOf = (key: string) => {
     const id = key.slice(key.indexOf(":") + 1);

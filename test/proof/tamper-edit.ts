@@ -46,14 +46,15 @@ const OUTSIDE_KINDS: ReadonlySet<Value> = new Set([
   "usage",
   "worker",
   "clock",
-  "refused",
   "listener",
   "presence",
   "outage",
   "last_sent",
 ]);
-/** What of a delivery does not change with how far it has come. */
-const DELIVERY_FIELDS: ReadonlySet<string> = new Set(["token", "channel", "person"]);
+/** Entries whose version no event tells of. */
+const COUNTED_KINDS: ReadonlySet<Value> = new Set(["delivery", "refused"]);
+/** What of a delivery does not change without an event. */
+const DELIVERY_FIELDS: ReadonlySet<string> = new Set(["token", "channel", "person", "state", "sentAt"]);
 const OUTSIDE_JOB_FIELDS: ReadonlySet<string> = new Set(["tries", "failure"]);
 
 /** Every edit of one column, one field of a text or one row that the rows of this store allow. */
@@ -81,7 +82,7 @@ function editsOf(place: Place): Edit[] {
   const edits: Edit[] = [];
   for (const [column, value] of Object.entries(row)) {
     if (OUTSIDE_COLUMNS.has(`${table}.${column}`)) continue;
-    if (row["kind"] === "delivery" && column === "version") continue;
+    if (COUNTED_KINDS.has(row["kind"] ?? null) && column === "version") continue;
     const isPointer = column === "body" && String(value).startsWith("@");
     if (isPointer) edits.push(put(place, column, value === "@1" ? "@2" : "@1", "pointer"));
     if (column !== "body" || isPointer)
@@ -89,8 +90,11 @@ function editsOf(place: Place): Edit[] {
     else edits.push(...bodyEdits(place, String(value)));
   }
   // Whoever has work to do arranges for seals again, so a job that is gone is no loss.
-  if (table !== "job" || (row["key"] !== "seal" && row["kind"] !== "stop")) edits.push(remove(place));
-  edits.push(copy(place));
+  // The trail has the tries that a count is of.
+  const isLoss = row["key"] !== "seal" && row["kind"] !== "stop" && row["kind"] !== "refused";
+  if (isLoss) edits.push(remove(place));
+  // A row that no event tells of may be one of before they did.
+  if (row["kind"] !== "trigger" && row["kind"] !== "quarantine") edits.push(copy(place));
   return edits;
 }
 
@@ -245,6 +249,8 @@ async function listForgeries(editor: Editor): Promise<Edit[]> {
   const edits: Edit[] = questions.flatMap((question) => [forgeState(question), forgeWithChain(question)]);
   for (const { id } of runs) edits.push(deleteRun(id ?? null), cutTrail(id ?? null), swapLines(id ?? null));
   edits.push(...(await listMoves(editor)));
+  const deliveries = await editor.all("select id, body from entry where kind = 'delivery'");
+  edits.push(...deliveries.flatMap(forgeProgress));
   const jobs = await editor.all("select key, body from job where key <> 'seal'");
   for (const { key, body } of jobs) edits.push(moveJob(key ?? null, String(body)));
   edits.push({
@@ -292,6 +298,31 @@ function forgeWithChain({ id, run_id: runId, body }: EditedRow): Edit {
       await editor.run("update run set chain_hash = ? where id = ?", hash, runId ?? null);
     },
   };
+}
+
+/** Another state of a message, alone and with a time at which it arrived. */
+function forgeProgress({ id, body }: EditedRow): Edit[] {
+  const delivery = JSON.parse(String(body)) as Record<string, unknown>;
+  const { state, sentAt } = delivery;
+  const states = ["due", "sent", "closed", "failed"].filter((each) => each !== state && !isSameNews(each, state));
+  const update = "update entry set body = ? where kind = 'delivery' and id = ?";
+  return states.flatMap((to) =>
+    [undefined, "2026-01-01T00:00:00.000Z"].flatMap((at) => {
+      if (at !== undefined && sentAt !== undefined) return [];
+      const forged = JSON.stringify({ ...delivery, state: to, ...(at && { sentAt: at }) });
+      const what = `${String(state)} forged as ${to}${at ? " and arrived" : ""}`;
+      return {
+        name: `delivery ${id}: ${what}`,
+        kind: `entry delivery: ${what}`,
+        apply: (editor: Editor) => editor.run(update, forged, id ?? null),
+      };
+    }),
+  );
+}
+
+/** A message that arrived closes without an event where its channel has nothing to tell of an outcome. */
+function isSameNews(one: string, other: unknown) {
+  return [one, other].every((state) => state === "sent" || state === "closed");
 }
 
 function deleteRun(id: Value): Edit {

@@ -3,6 +3,7 @@ import { SYSTEM } from "../../src/core/people/actor.ts";
 import { approvalAsk } from "../../src/core/question/approval.ts";
 import { ALLOW_RUN } from "../../src/core/question/run-permission.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
+import { Refusal } from "../../src/core/refusal.ts";
 import { later } from "../../src/core/instant.ts";
 import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { Archiver } from "../../src/engine/trail/archiver.ts";
@@ -17,6 +18,7 @@ const LENA = { ...ADA, id: "lena" };
 const HOUR_MS = 3_600_000;
 const SHORTEST_TIMEOUT_MS = 1_100;
 const SMALL_BLOCK = 10;
+const REFUSED_TRIES = 3;
 
 /** Fills a store with questions in every state, and seals its trail twice. */
 export async function fillStore(store: Store): Promise<void> {
@@ -53,7 +55,7 @@ async function archiveAll(store: Store): Promise<void> {
   if (pages === 0) throw new Error("nothing was archived");
 }
 
-/** Two questions whose messages are out, one of them closed. */
+/** Questions whose messages are out, closed, refused by the channel for good, and not sent yet. */
 async function tellPeople(store: Store, board: Board): Promise<void> {
   const rules = { ...ROOMY, reach: [{ name: "board", person: undefined, isPersonal: false }] };
   const engine = engineOn(store, { rules, openChannel: board.open });
@@ -62,6 +64,10 @@ async function tellPeople(store: Store, board: Board): Promise<void> {
   await engine.doDue();
   await engine.answer(answered.id, said("1"), ADA);
   await engine.doDue();
+  board.failures.push({ ok: false, why: "no such board", isFinal: true });
+  await ask(engine, { question: "Which board?" });
+  await engine.doDue();
+  await ask(engine, { question: "Which day?" });
   if (board.messages.size < 2) throw new Error(`${board.messages.size} messages were sent`);
 }
 
@@ -92,7 +98,13 @@ async function askAndAnswer(engine: LocalEngine): Promise<void> {
   await engine.answer(approval.id, said("1"), ADA);
   const cancelled = await ask(engine, { question: "Which port?" });
   await engine.cancel(cancelled.id, { reason: "not needed" }, ADA);
+  for (let tries = 0; tries < REFUSED_TRIES; tries += 1)
+    await engine.answer(discussed.id, said("mine"), AGENT).catch(requireRefusal);
   await ask(engine, { question: "Which region?", timeout: "1s", on_timeout: "skip" });
+}
+
+function requireRefusal(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
 }
 
 async function runAndResume(engine: LocalEngine): Promise<void> {

@@ -65,7 +65,8 @@ export async function fillWithWorkflow(store: Store): Promise<void> {
   if (!definition || hash === undefined) throw new Error("the workflow is wrong");
   const input = { name: "choose", host: HOST, dir: "/project", file: "choose.yml", definition: hash };
   const workflow = await workflows.approve(input, definition, ADA);
-  await workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const issue = { repo: "acme/shop", number: 7 };
+  await workflows.start({ workflow, cause: { type: "manual" }, inputs: {}, issue, once: "delivery-1" }, ADA);
   await doSteps();
   const runs = await store.listRuns({ order: "newest", limit: 3 });
   const states = runs.map(({ status }) => status).join(", ");

@@ -5,7 +5,7 @@ import { until } from "../../../test/run-dir.ts";
 import { type Instant, SECOND_MS, later } from "../../core/instant.ts";
 import { MemoryStore } from "../../../test/memory-store/memory.ts";
 import { type ProcessIdentity, findIdentity, readOwnIdentity } from "../process/process-identity.ts";
-import { hasLivingWorker, isWorkerGone } from "./worker-row.ts";
+import { Heartbeat, hasLivingWorker, isWorkerGone } from "./worker-row.ts";
 
 async function aRow(process: ProcessIdentity, beatAgoMs: number, host = "here") {
   const store = new MemoryStore(() => NOON);
@@ -65,4 +65,32 @@ test("a worker in another container, whose process cannot be seen, is gone only 
   expect(await isGone(elsewhere, 4_000)).toBe(false);
   expect(await isGone({ ...own, pid: 999_999_999, boot: "another" }, 4_000)).toBe(false);
   expect(await isGone(elsewhere, 13_000)).toBe(true);
+});
+
+test("a worker that starts two agents at the same moment beats for both", async () => {
+  const store = new MemoryStore(() => NOON);
+  const id = IDS.worker();
+  const process = await readOwnIdentity();
+  const onFailure = (error: unknown) => expect(error).toBeUndefined();
+  const heartbeat = new Heartbeat({ store, id, host: "here", process, onFailure });
+  onTestFinished(() => heartbeat.stop());
+  await Promise.all([heartbeat.start(), heartbeat.start()]);
+  expect(await isWorkerGone(store, id)).toBe(false);
+});
+
+test("a worker whose first beat was stored without a reply goes on with that row", async () => {
+  const store = new MemoryStore(() => NOON);
+  const id = IDS.worker();
+  const process = await readOwnIdentity();
+  const heartbeat = new Heartbeat({ store, id, host: "here", process, onFailure: () => undefined });
+  onTestFinished(() => heartbeat.stop());
+  const commit = store.commit.bind(store);
+  store.commit = async (changes) => {
+    store.commit = commit;
+    await commit(changes);
+    throw new Error("the connection was lost");
+  };
+  await expect(heartbeat.start()).rejects.toThrow("the connection was lost");
+  await heartbeat.start();
+  expect(await isWorkerGone(store, id)).toBe(false);
 });

@@ -31,6 +31,7 @@ export class Heartbeat {
   readonly #deps: WorkerRowDeps;
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> | undefined;
 
   constructor(deps: WorkerRowDeps) {
     this.#deps = deps;
@@ -48,7 +49,13 @@ export class Heartbeat {
     this.#timer = undefined;
   }
 
-  async #beat(): Promise<void> {
+  /** Two beats at once would write the same row: the second waits for the first. */
+  #beat(): Promise<void> {
+    this.#beating ??= this.#storeBeat().finally(() => (this.#beating = undefined));
+    return this.#beating;
+  }
+
+  async #storeBeat(): Promise<void> {
     const { store, id, host, process, version } = this.#deps;
     const body = { host, process, version, beatAt: await store.now() };
     const committed = await store.commit({ entries: [{ kind: "worker", id, version: this.#version, body }] });
@@ -56,9 +63,9 @@ export class Heartbeat {
       this.#version += 1;
       return;
     }
-    // A beat with a lost reply may have been stored, and two may collide.
+    // A beat with a lost reply may have been stored.
     this.#version = (await store.findEntry("worker", id))?.version ?? 0;
-    if (committed.why !== "moved") throw new Error(`The row of worker ${id} was not kept: ${committed.why}`);
+    if (this.#version === 0) throw new Error(`The row of worker ${id} was not kept: ${committed.why}`);
   }
 }
 

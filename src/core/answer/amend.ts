@@ -4,7 +4,7 @@ import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { RECORDED_LATE, reopenVoided, resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
-import { RESUMABLE, nothingToResumeRefusal, requireStartable } from "../run/run-lifecycle.ts";
+import { RESUMABLE, nothingToResumeRefusal, requireMayReopen, requireStartable } from "../run/run-lifecycle.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import type { Amendment, Question } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
@@ -60,6 +60,11 @@ export function amend(
   requireStartable(run);
   if (run.giveBack !== "worker") throw nothingToResumeRefusal(run, KEPT_ANYWAY);
   const lost = reopenVoided(owing, [amended, ...(read.others ?? [])], RESUMABLE, at);
+  requireMayReopen(
+    lost.before.filter(({ id }) => id !== question.id),
+    read,
+    at,
+  );
   const begun: Run = { ...owing, reason: undefined, endedAt: undefined, starts: 0, owes: lost.owes };
   const next = resume(begun, question, at);
   const isReopened = lost.questions.some(({ id }) => id === amended.id);

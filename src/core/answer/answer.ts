@@ -9,6 +9,7 @@ import { isSelfServed } from "../question/close.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/event.ts";
+import { isTryTold } from "../trail/refused-try.ts";
 import { RECORDED_LATE, reopenVoided, resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { questionJob } from "../run/job.ts";
@@ -24,7 +25,7 @@ import {
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import type { Run } from "../run/run.ts";
-import { RESUMABLE, requireStartable } from "../run/run-lifecycle.ts";
+import { RESUMABLE, requireMayReopen, requireStartable } from "../run/run-lifecycle.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { requireEnoughVotes, vote } from "./vote.ts";
 
@@ -91,9 +92,8 @@ export function recordLate({ question }: QuestionSnapshot, input: AnswerInput, a
 }
 
 /**
- * Counts that somebody tried what they may not do; an agent that answers itself, for one. The trail gets each of the
- * first ten tries on a question, then every tenth, from a hundred on every hundredth, and so on: always with the count,
- * and never so many that a program which tries in a loop fills the trail.
+ * Counts that somebody tried what they may not do; an agent that answers itself, for one. The trail gets tries with
+ * their count, and never so many that a program which tries in a loop fills it.
  */
 export function recordRefused(
   { question, counter }: { question: Question; counter: Entry | undefined },
@@ -103,8 +103,7 @@ export function recordRefused(
   const tries = Number(counter?.body["tries"] ?? 0) + 1;
   const entry: Entry = { kind: "refused", id: question.id, version: counter?.version ?? 0, body: { tries } };
   const detail = { tried: tried.slice(0, LONGEST_TRIED), tries };
-  const isTold = tries % 10 ** Math.floor(Math.log10(tries)) === 0 || tries < 10;
-  return { entries: [entry], events: isTold ? [unchangedEvent("refused", question, at, detail)] : [] };
+  return { entries: [entry], events: isTryTold(tries) ? [unchangedEvent("refused", question, at, detail)] : [] };
 }
 
 /** Matches a reply to what was asked, or refuses it with the reason. */
@@ -160,6 +159,7 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   const clarifying = given.outcome === "clarify" ? question.id : run.clarifying;
   const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, clarifying };
   const lost = reopenVoided(begun, read.others ?? [], LOST_WITH_RUN, at);
+  requireMayReopen(lost.before, read, at);
   const next = resume({ ...begun, owes: [...lost.owes, question.id] }, question, at);
   const scheduled = run.giveBack === "callback" ? [questionJob("callback", question, at.now)] : next.scheduled;
   return {

@@ -229,7 +229,7 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     isContinued: false,
   };
   const reopened = reopenVoided(begun, asked, RESUMABLE, at);
-  for (const question of reopened.before) requireMayResumeAgent("resume_run", { ...read, question }, at, {});
+  requireMayReopen(reopened.before, read, at);
   const next = resume({ ...begun, owes: reopened.owes }, reopened.questions[0], at);
   return {
     runs: [next.run],
@@ -237,6 +237,18 @@ function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: Decis
     events: [...reopened.events, runEvent(run, next.run, at)],
     scheduled: next.scheduled,
   };
+}
+
+/**
+ * Refuses to start a run again, unless the actor could have answered each question whose outcome goes along with the
+ * start.
+ */
+export function requireMayReopen(
+  reopened: readonly Question[],
+  { people }: Pick<RunSnapshot, "people">,
+  at: DecisionContext,
+): void {
+  for (const question of reopened) requireMayResumeAgent("resume_run", { people, question }, at, {});
 }
 
 function sayAfterCompletion({ number, lastQuestionId }: Run) {

@@ -9,9 +9,9 @@ import type { Job } from "../run/job.ts";
 export type RowDigests = Record<string, string | null>;
 
 /**
- * Entries that change without an event: presence, heartbeats, leases, usage, how often a question was tried in vain, how
- * far a message has come, when a channel last sent something, for whom and where it is stands in its question, and how far triggers have looked. Seals and
- * anchors are outside the trail, and so are the copies of damaged rows.
+ * Entries that change without an event: presence, heartbeats, leases, usage, when a channel last sent something, and how
+ * far triggers have looked. How often a question was tried in vain and how far a message has come is compared with what
+ * events say of it. Seals and anchors are outside the trail.
  */
 const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
   "worker",
@@ -50,9 +50,17 @@ export function jobRow(key: string): string {
   return `job ${key}`;
 }
 
-/** Says whether the trail pins entries of this kind. */
+/** Says whether every change of an entry of this kind has an event that pins it. */
 export function isPinnedKind(kind: string): boolean {
   return !UNPINNED_KINDS.has(kind);
+}
+
+/**
+ * Says whether the events of a commit pin this entry. Copies of damaged rows are pinned too, unless they came with an
+ * import, and what started a run, which has the run as its parent, but not how far triggers have looked.
+ */
+export function isPinnedEntry({ kind, parent }: { kind: string; parent: string | null }): boolean {
+  return isPinnedKind(kind) || kind === "quarantine" || (kind === "trigger" && parent !== null);
 }
 
 /** The digest of an entry: several chains may pin it, so its version says which is the latest. */

@@ -301,7 +301,7 @@ async function fail(task: Task, failure: Failure, wasRinging: boolean): Promise<
   const isOver = isFinal || (!isGone && isTooLate(about, at.now));
   const isNews = !delivery.isReported && !isGone && (isOver || isRefused || tries >= QUIET_TRIES);
   const failed = { why, isFinal: isOver, isGone, mayBeThere, isReported: delivery.isReported === true || isNews };
-  const detail = { channel: delivery.channel, person: delivery.person, why };
+  const detail = { channel: delivery.channel, person: delivery.person, why, ...(isOver && { final: true }) };
   const events = isNews ? about.events("delivery_failed", detail) : [];
   work.onFailure(job, why);
   const change = (now: Delivery) => failDelivery(now, failed, about, at.now);

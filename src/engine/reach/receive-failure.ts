@@ -35,7 +35,7 @@ export async function receiveFailure(
     const committed = await decider.commit({
       entries: [deliveryEntry(returnDelivery(found, why, at.now)), ...(marking.entries ?? [])],
       events: [
-        ...events("delivery_failed", { channel: found.channel, person: found.person, why }),
+        ...events("delivery_failed", { channel: found.channel, person: found.person, why, final: true }),
         ...(marking.events ?? []),
       ],
     });

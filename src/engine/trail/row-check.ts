@@ -3,8 +3,10 @@ import type { DeliveryRef } from "../../core/channel/delivery/delivery-ref.ts";
 import { isTimer } from "../../core/question/question-timer.ts";
 import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
-import { Job } from "../../core/run/job.ts";
+import { Job, jobKey } from "../../core/run/job.ts";
 import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../../core/trail/row-digest.ts";
+import { nextToldTry } from "../../core/trail/refused-try.ts";
+import { type ToldMessage, isAsFarAsTold } from "../../core/trail/told-message.ts";
 import type { CopiedColumns, StoredEntry, StoredJob, StoreSnapshot } from "../../store/snapshot.ts";
 
 /** More flaws than anybody reads; a store in which everything differs would fill the memory. */
@@ -18,6 +20,9 @@ const LONGEST_CLOCK_RETRY_MS = 2 * HOUR_MS;
 const SEAL_KEY = "seal";
 const SEAL_FIELDS: ReadonlySet<string> = new Set(["key", "kind", "dueAt", "tries", "failure"]);
 
+/** Entries that are compared with what events say of them. */
+const COMPARED_KINDS: ReadonlySet<string> = new Set(["delivery", "refused"]);
+
 interface ExpectedEntry {
   kind: string;
   id: string;
@@ -26,6 +31,10 @@ interface ExpectedEntry {
 
 interface ExpectedDelivery extends DeliveryRef {
   parent: string;
+  /** The fate of messages in its channel for its recipient, as the trail tells it. */
+  told: readonly ToldMessage[];
+  /** It is the only one of them. */
+  isOnly: boolean;
 }
 
 /** Compares rows that are named in chains with what is kept, many at a time; then finds those that no chain names. */
@@ -37,6 +46,11 @@ export class RowCheck {
   readonly #jobs = new Map<string, { digest: string | undefined; isRequired: boolean }>();
   readonly #entries: ExpectedEntry[] = [];
   readonly #deliveries: ExpectedDelivery[] = [];
+  /** How many refused tries on a question its trail told of last. */
+  readonly #refused = new Map<string, number>();
+  /** Entries that are newer than a chain says; another chain has to tell of that. */
+  readonly #newer = new Set<string>();
+  readonly #matched = new Set<string>();
   /** Jobs are work that is left, so there are few of them. */
   readonly #knownJobs = new Set<string>();
   readonly #knownEntries = new Map<string, number>();
@@ -61,12 +75,25 @@ export class RowCheck {
     }
     for (const key of required) if (!this.#jobs.has(key)) this.#jobs.set(key, { digest: undefined, isRequired: true });
     const waiting = this.#contents.size + this.#jobs.size + this.#entries.length + this.#deliveries.length;
-    if (waiting >= AT_ONCE) await this.#flush();
+    if (waiting + this.#refused.size >= AT_ONCE) await this.#flush();
   }
 
-  /** Expects the messages of a question or run, each with its recipient and channel; how far it has come is not told. */
-  expectDeliveries({ id, deliveries = [] }: { id: string; deliveries?: readonly DeliveryRef[] | undefined }): void {
-    for (const delivery of deliveries) this.#deliveries.push({ ...delivery, parent: id });
+  /** Expects the messages of a question or run, each with its recipient and channel, and as far as events say. */
+  expectDeliveries(
+    { id, deliveries = [] }: { id: string; deliveries?: readonly DeliveryRef[] | undefined },
+    told: readonly ToldMessage[] = [],
+  ): void {
+    for (const delivery of deliveries) {
+      const isLike = (each: Pick<DeliveryRef, "channel" | "person">) =>
+        each.channel === delivery.channel && each.person === delivery.person;
+      const isOnly = deliveries.filter(isLike).length === 1;
+      this.#deliveries.push({ ...delivery, parent: id, told: told.filter(isLike), isOnly });
+    }
+  }
+
+  /** Expects how often a question was tried in vain: the trail told of this try, and not yet of the next one. */
+  expectRefused(id: string, tries: number): void {
+    this.#refused.set(id, tries);
   }
 
   /** Compares what is left, and reports rows that no chain names. */
@@ -78,9 +105,10 @@ export class RowCheck {
     }
     for (const [kind, count] of counts.entries) {
       const unknown = count - (this.#knownEntries.get(kind) ?? 0);
-      if ((isPinnedKind(kind) || kind === "delivery") && unknown > 0)
+      if ((isPinnedKind(kind) || COMPARED_KINDS.has(kind)) && unknown > 0)
         this.#flaws.add({ is: "rows_unknown", rows: kind, count: unknown });
     }
+    for (const row of this.#newer) if (!this.#matched.has(row)) this.#flaws.add({ is: "row_changed", row });
     for (let after = ""; ;) {
       const page = await this.#snapshot.listJobs(after, PAGE);
       const last = page.at(-1);
@@ -95,6 +123,7 @@ export class RowCheck {
     await this.#checkJobs();
     await this.#checkEntries();
     await this.#checkDeliveries();
+    await this.#checkRefused();
   }
 
   async #checkContents() {
@@ -182,6 +211,7 @@ export class RowCheck {
       expected.map(({ id }) => id),
     );
     const byId = new Map(found.map((entry) => [entry.id, entry]));
+    await this.#checkSending(found);
     this.#knownEntries.set("delivery", (this.#knownEntries.get("delivery") ?? 0) + expected.length);
     for (const each of expected) {
       const entry = byId.get(each.id);
@@ -189,8 +219,31 @@ export class RowCheck {
       const { id, parent } = each;
       const lost = { table: "entry", kind: "delivery", id, parent } as const;
       if (entry === undefined) this.#flaws.add({ is: "row_missing", row, lost });
-      else if (!isDeliveryOf(entry, each)) this.#flaws.add({ is: "row_changed", row });
+      else if (!isDeliveryOf(entry, each) || !isAsFarAsTold(readFields(entry.body), each.told, each.isOnly))
+        this.#flaws.add({ is: "row_changed", row });
     }
+  }
+
+  /** A message that was not sent yet has the job that sends it. */
+  async #checkSending(deliveries: readonly StoredEntry[]) {
+    const due = deliveries.filter(({ body }) => readFields(body)?.["state"] === "due");
+    const keys = due.map(({ id }) => jobKey("deliver", id));
+    const found = new Set((await this.#snapshot.readJobs(keys)).map(({ key }) => key));
+    const missing = keys.filter((key) => !found.has(key));
+    this.#flaws.add(...missing.map((key): TrailMismatch => ({ is: "row_missing", row: `job ${key}` })));
+  }
+
+  /** A count that is gone is no flaw: the trail has the tries. */
+  async #checkRefused() {
+    const found = await this.#snapshot.readEntries("refused", [...this.#refused.keys()]);
+    this.#knownEntries.set("refused", (this.#knownEntries.get("refused") ?? 0) + found.length);
+    for (const { id, parent, body } of found) {
+      const told = this.#refused.get(id) ?? 0;
+      const tries = Number(readFields(body)?.["tries"]);
+      const isAsTold = tries >= told && tries < nextToldTry(told) && body === JSON.stringify({ tries });
+      if (!isAsTold || parent !== null) this.#flaws.add({ is: "row_changed", row: `refused ${id}` });
+    }
+    this.#refused.clear();
   }
 
   #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined) {
@@ -198,7 +251,8 @@ export class RowCheck {
     if (entry === undefined) return this.#flaws.add({ is: "row_missing", row, lost: { table: "entry", kind, id } });
     const version = Number(digest.split(" ")[0]);
     // A later change is told of by another chain; if none does, the entry is left over in the end.
-    if (entry.version > version) return;
+    if (entry.version > version) return void (isPinnedKind(kind) || this.#newer.add(row));
+    if (!isPinnedKind(kind)) this.#matched.add(row);
     this.#knownEntries.set(kind, (this.#knownEntries.get(kind) ?? 0) + 1);
     if (entryDigest(entry, entry.version) !== digest) this.#flaws.add({ is: "row_changed", row });
   }

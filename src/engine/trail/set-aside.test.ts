@@ -86,6 +86,8 @@ const DAMAGES: Array<[what: string, sql: string, isMendable: boolean]> = [
   ["line of the trail", "update event set body = '{' where n = 2 and run_id = (select max(run_id) from event)", false],
 ];
 
+const CHANGED = "it is not what its trail says was written";
+
 /** Each takes a second there, and the dialects differ little. */
 const IN_POSTGRES = ["pending question", "text"];
 const CASES = [
@@ -117,6 +119,9 @@ describe("a row that cannot be read", () => {
         const { conflicts } = await importLines(moved, each(await exported(store)), SYSTEM);
         expect(conflicts).toEqual([]);
         expect((await verify(moved)).problems).toEqual([]);
+        const copy = (await store.listEntries("quarantine")).find(({ body }) => body["text"] === found[0]!.body);
+        await store.commit({ entries: [{ ...copy!, body: { ...copy!.body, text: "something else" } }] });
+        expect((await verify(store)).problems).toEqual([`quarantine ${copy!.id}: ${CHANGED}`]);
       } finally {
         await store.close();
       }

@@ -7,6 +7,7 @@ import type { Question } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { requiredQuestionJobs, requiredRunJobs } from "../../core/trail/required-job.ts";
 import { RUN_ROW, type RowDigests, digestOf } from "../../core/trail/row-digest.ts";
+import { type ToldMessage, readToldMessage } from "../../core/trail/told-message.ts";
 import type { Run } from "../../core/run/run.ts";
 import { pageName } from "../../store/archive.ts";
 import { parseQuestion, parseRun } from "../../store/row.ts";
@@ -149,7 +150,7 @@ async function compareStoreChain(
 /** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */
 async function compareRun(
   kept: StoredRun,
-  { digests, firstOf, lastOf }: ChainCheck,
+  { digests, firstOf, lastOf, messages, refused }: ChainCheck,
   { questions, rows, order, flaws }: Comparison,
 ) {
   const row = `run #${kept.number}`;
@@ -158,7 +159,8 @@ async function compareRun(
   if (run) flaws.add(...checkRunState(run, kept, lastOf.get("run")));
   digests.delete(RUN_ROW);
   const required = new Set(run ? requiredRunJobs(run) : []);
-  if (run) rows.expectDeliveries(run);
+  if (run) rows.expectDeliveries(run, messages.get("run"));
+  for (const [id, tries] of refused) rows.expectRefused(id, tries);
   for await (const each of questions.takeUpTo(kept.id, ({ runId }) => runId)) {
     const name = shortId(each.id);
     const digest = each.runId === kept.id ? digests.get(each.id) : undefined;
@@ -171,7 +173,7 @@ async function compareRun(
     flaws.add(...checkRow(name, each.body, digest), ...checkColumns(name, each.body, each.columns));
     const question = readRow(() => parseQuestion(each.body));
     if (question) flaws.add(...checkQuestionState(question, lastOf.get(each.id)));
-    if (question) rows.expectDeliveries(question);
+    if (question) rows.expectDeliveries(question, messages.get(question.id));
     if (question && run) for (const key of requiredQuestionJobs(question, run)) required.add(key);
   }
   for (const name of digests.keys()) {
@@ -222,6 +224,10 @@ class ChainCheck {
   readonly firstOf = new Map<string, number>();
   /** The last event of each question, and of the run itself under "run". */
   readonly lastOf = new Map<string, Pick<Event, "to" | "version">>();
+  /** The fate of the messages about each question, and about the run itself under "run". */
+  readonly messages = new Map<string, ToldMessage[]>();
+  /** How many refused tries on each question were told of last. */
+  readonly refused = new Map<string, number>();
   lines = 0;
   readonly #run: StoredRun;
   #previous: Pick<StoredLine, "hash" | "xid" | "seq"> = { hash: CHAIN_START, xid: 0, seq: 0 };
@@ -243,7 +249,11 @@ class ChainCheck {
     }
     if (event.questionId !== undefined && !this.firstOf.has(event.questionId))
       this.firstOf.set(event.questionId, line.seq);
-    if (event.type === "run.imported") for (const id of this.firstOf.keys()) this.firstOf.set(id, line.seq);
+    if (event.type === "run.imported") {
+      for (const id of this.firstOf.keys()) this.firstOf.set(id, line.seq);
+      this.refused.clear(); // an export has no counts
+    }
+    this.#noteFacts(event);
     // An alert tells of the whole store, in the trail of the question that made the difference.
     if (event.type.startsWith("alert.")) return;
     const name = event.questionId ?? "run";
@@ -251,6 +261,16 @@ class ChainCheck {
     // The event of a message has the version that it shows; the question or run may have changed since.
     if (last && (CHANGES_NOTHING.has(event.type) || event.version < last.version)) return;
     this.lastOf.set(name, { to: event.to, version: event.version });
+  }
+
+  #noteFacts(event: ReadEvent) {
+    const { type, questionId, detail } = event;
+    const message = readToldMessage(event);
+    const subject = questionId ?? "run";
+    if (message) this.messages.set(subject, [...(this.messages.get(subject) ?? []), message]);
+    const tries = detail?.["tries"];
+    if (type === "question.refused" && questionId !== undefined && typeof tries === "number")
+      this.refused.set(questionId, tries);
   }
 
   /** The first place where the chain is broken, if there is one. */
@@ -275,7 +295,7 @@ class ChainCheck {
   }
 }
 
-type ReadEvent = Pick<Event, "type" | "questionId" | "to" | "version"> & { rows?: RowDigests };
+type ReadEvent = Pick<Event, "type" | "at" | "questionId" | "to" | "version" | "detail"> & { rows?: RowDigests };
 
 /** The checked fields of a line that may have been changed; undefined if it is no event. */
 function readEvent(body: string) {
