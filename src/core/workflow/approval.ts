@@ -4,8 +4,10 @@ import { Instant } from "../instant.ts";
 import { Actor } from "../people/actor.ts";
 import { requireAccess } from "../people/access.ts";
 import { hashText } from "../question/content.ts";
+import type { Run } from "../run/run.ts";
 import { changeEntry } from "../trail/store-event.ts";
 import type { WorkflowDefinition } from "./definition/definition.ts";
+import type { WorkflowRef } from "./workflow-ref.ts";
 
 /** How many earlier definitions of a workflow count as approved. */
 const MOST_EARLIER = 100;
@@ -35,6 +37,14 @@ export type ApprovalInput = Pick<ApprovedWorkflow, "name" | "host" | "dir" | "fi
 /** Names a workflow of a project on a machine. */
 export function workflowId({ host, dir, name }: Pick<ApprovedWorkflow, "host" | "dir" | "name">): string {
   return `${name}-${hashText(`${host}\n${dir}`).slice(0, 16)}`;
+}
+
+/** Names the workflow of a run: one with the same name in another project is another workflow. */
+export function workflowIdOf(
+  { host, dir = "/" }: Pick<Run, "host" | "dir">,
+  { name }: Pick<WorkflowRef, "name">,
+): string {
+  return workflowId({ host, dir, name });
 }
 
 export function parseApproved({ id, version, body }: Entry): ApprovedWorkflow {

@@ -110,7 +110,7 @@ export class Workflows {
     const before = await this.#findStarted(start.once);
     if (before) return before;
     const key = findConcurrency(definition, data);
-    if (key) await this.#makeRoom(workflow.name, key, by);
+    if (key) await this.#makeRoom(workflowId(workflow), key, by);
     return decider.retry(async () => {
       const known = await this.#findStarted(start.once);
       if (known) return known;
@@ -195,9 +195,9 @@ export class Workflows {
   }
 
   /** Applies `when_busy` of a concurrency key to the runs that have it. */
-  async #makeRoom(name: string, { key, whenBusy }: { key: string; whenBusy: string }, by: Actor): Promise<void> {
+  async #makeRoom(workflow: string, { key, whenBusy }: { key: string; whenBusy: string }, by: Actor): Promise<void> {
     if (whenBusy === "wait") return;
-    const same = await listLiveWithKey(this.#deps.store, name, key);
+    const same = await listLiveWithKey(this.#deps.store, workflow, key);
     const [first] = same;
     if (first && whenBusy === "skip") {
       throw new Refusal("already_pending", `Run #${first.number} has the same key; nothing was started`, {
