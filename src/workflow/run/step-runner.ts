@@ -20,7 +20,7 @@ import { readAgentTask } from "../tool/agent.ts";
 import { findTool } from "../tool/find-tool.ts";
 import { type StepContext, StepError, type StepOutside } from "../tool/tool.ts";
 import { findHold } from "./approved-file.ts";
-import { requireBudget } from "./budget.ts";
+import { reserveBudget } from "./budget.ts";
 import { redactDeep } from "./redact-deep.ts";
 import { type RunReading, readTurn } from "./read-turn.ts";
 import { mayStartNow, pauseBeforeStart } from "./start-limit.ts";
@@ -270,10 +270,9 @@ export class StepRunner {
   ): Promise<TurnCause> {
     const { outside } = this.#deps;
     const task = readAgentTask(input, delimiterFrom(randomBytes(DELIMITER_BYTES)));
-    const left = await requireBudget(run, work);
-    const budgetUsd = left === undefined ? task.budgetUsd : Math.min(left, task.budgetUsd ?? left);
-    const tree = await outside.openTree(run);
     const id = work.decider.at(SYSTEM).ids.run();
+    const budgetUsd = await reserveBudget(run, { id, budgetUsd: task.budgetUsd }, work);
+    const tree = await outside.openTree(run);
     const { agent } = await outside.prepareAgent({
       runId: id,
       agent: task.agent,
