@@ -358,11 +358,12 @@ function mayRepeat(error: unknown, { step, attempt }: NonNullable<Turn["call"]>)
 }
 
 function failureOf(error: unknown, { isOver, clean }: { isOver: boolean; clean: Redactor }): StepResult {
-  if (isOver) return { is: "failed", failure: { code: "step_timeout", message: "Its time is over" } };
+  const printed = error instanceof StepError ? error.output : undefined;
+  const output = printed === undefined ? undefined : endOf(clean(printed));
+  if (isOver) return { is: "failed", failure: { code: "step_timeout", message: "Its time is over", output } };
   const message = sayWhy(error, clean);
   if (error instanceof StepError) {
     const isFinal = error.code === "bad_input" || error.code === "ambiguous_tool" || error.code === "nothing_changed";
-    const output = error.output === undefined ? undefined : endOf(clean(error.output));
     return { is: "failed", failure: { code: error.code, message, output }, isFinal };
   }
   return { is: "failed", failure: { code: "step_failed", message } };

@@ -18,6 +18,7 @@ export interface StepProgram {
   signal: AbortSignal;
 }
 
+/** How a program ended: by itself, or because its signal was aborted. */
 export interface ProgramResult {
   exitCode: number;
   /** The end of its output; longer output is cut at the beginning. */
