@@ -5,7 +5,7 @@ import { until } from "../../../test/run-dir.ts";
 import { type Instant, SECOND_MS, later } from "../../core/instant.ts";
 import { MemoryStore } from "../../../test/memory-store/memory.ts";
 import { type ProcessIdentity, findIdentity, readOwnIdentity } from "../process/process-identity.ts";
-import { hasLivingWorker, isWorkerGone } from "./worker-row.ts";
+import { Heartbeat, hasLivingWorker, isWorkerGone } from "./worker-row.ts";
 
 async function aRow(process: ProcessIdentity, beatAgoMs: number, host = "here") {
   const store = new MemoryStore(() => NOON);
@@ -65,4 +65,16 @@ test("a worker in another container, whose process cannot be seen, is gone only 
   expect(await isGone(elsewhere, 4_000)).toBe(false);
   expect(await isGone({ ...own, pid: 999_999_999, boot: "another" }, 4_000)).toBe(false);
   expect(await isGone(elsewhere, 13_000)).toBe(true);
+});
+
+test("a worker is told of each beat that was stored", async () => {
+  const store = new MemoryStore(() => NOON);
+  const beats: Instant[] = [];
+  const process = await readOwnIdentity();
+  const onFailure = () => undefined;
+  const deps = { store, id: IDS.worker(), host: "here", process, onFailure };
+  const heartbeat = new Heartbeat({ ...deps, onBeat: (now) => beats.push(now) });
+  onTestFinished(() => heartbeat.stop());
+  await heartbeat.start();
+  expect(beats).toEqual([NOON]);
 });
