@@ -5,6 +5,7 @@ import { BrokenRunFile, findKeptLaunch, runDirOf } from "../agents/runner/run-fi
 import { machineName } from "../core/run/machine.ts";
 import { type Run, type RunStatus, findAgentSession, isLoggedOut } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
+import { findDefinition, sayLostDefinition } from "../workflow/run/kept-definition.ts";
 import { errorText } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
 import type { DoctorContext } from "./doctor-context.ts";
@@ -18,7 +19,7 @@ type WaitingRunContext = Pick<DoctorContext, "agents" | "env" | "host" | "stateD
 export async function checkWaitingRuns(store: Store, at: WaitingRunContext): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: WAITING, order: "oldest", limit: MOST_RUNS });
   const ours = runs.filter(({ giveBack, host }) => giveBack === "worker" && host === at.host);
-  const checked = await Promise.all(ours.map((run) => checkRun(run, at)));
+  const checked = await Promise.all(ours.map((run) => checkRun(run, store, at)));
   return [...checked.flat(), ...(await listLoggedOut(store))];
 }
 
@@ -55,8 +56,8 @@ async function listLoggedOut(store: Store): Promise<Finding[]> {
   }));
 }
 
-async function checkRun(run: Run, at: WaitingRunContext): Promise<Finding[]> {
-  if (run.workflow) return []; // askd does its steps itself
+async function checkRun(run: Run, store: Store, at: WaitingRunContext): Promise<Finding[]> {
+  if (run.workflow) return checkWorkflowRun(run, run.workflow, store);
   const agent = findAgent(at.agents, run.agent);
   if (!agent) {
     const text = `#${run.number} ${run.name} waits for the agent "${run.agent}", which no worker here knows`;
@@ -76,6 +77,18 @@ async function checkRun(run: Run, at: WaitingRunContext): Promise<Finding[]> {
     }
     return [missingAgent(run, errorText(error))];
   }
+}
+
+/** askd does the steps of a workflow itself, by its definition. */
+async function checkWorkflowRun(
+  { number, name }: Run,
+  workflow: NonNullable<Run["workflow"]>,
+  store: Store,
+): Promise<Finding[]> {
+  if (await findDefinition(store, workflow.definition)) return [];
+  const text = `#${number} ${name} cannot continue: ${sayLostDefinition(workflow)}`;
+  const fix = `askd workflow approve ${workflow.name}; or end it: askd workflow cancel ${number}`;
+  return [{ code: "definition_lost", area: "queue", level: "problem", text, fix }];
 }
 
 function lostLaunch(run: Run): Finding {

@@ -22,6 +22,7 @@ import { type StepContext, StepError, type StepOutside } from "../tool/tool.ts";
 import { findHold } from "./approved-file.ts";
 import { reserveBudget } from "./budget.ts";
 import { redactDeep } from "./redact-deep.ts";
+import { findDefinition, sayLostDefinition } from "./kept-definition.ts";
 import { type RunReading, readTurn } from "./read-turn.ts";
 import { mayStartNow, pauseBeforeStart } from "./start-limit.ts";
 import { lookAtTriggers } from "./trigger-handler.ts";
@@ -318,10 +319,16 @@ async function finished({ job }: HeldJob, { decider }: JobContext): Promise<"non
   return "none";
 }
 
-/** Fails a run whose checkpoint is lost, and cancels what it started: nobody knows any more where it stood. */
+/** Fails a run whose checkpoint or definition is lost, and cancels the runs that it started. */
 async function failLost(runId: RunId, work: JobContext): Promise<void> {
-  if (!(await work.store.findRun(runId))) return;
-  await work.decider.changeRun(runId, SYSTEM, failDamagedRun);
+  const found = await work.store.findRun(runId);
+  if (!found) return;
+  const { workflow } = found;
+  const isLost = workflow && !(await findDefinition(work.store, workflow.definition));
+  const summary = isLost ? sayLostDefinition(workflow) : "Its checkpoint is lost: nobody knows which steps were done";
+  await work.decider.changeRun(runId, SYSTEM, ({ run, open }, at) =>
+    failDamagedRun({ run: { ...run, result: { summary } }, open }, at),
+  );
   const children = await work.store.listRuns({ parentId: runId, order: "oldest", limit: MOST_CHILDREN });
   await cancelAll(
     children.filter(({ waitedForBy }) => waitedForBy?.runId === runId),
