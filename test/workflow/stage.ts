@@ -87,6 +87,7 @@ export class WorkflowStage {
         this.agents.push(start);
         return Promise.resolve({ agent: start.agent });
       },
+      findAgentBudget: () => undefined,
       mcpServers: [],
       env: {},
       ...options.outside,

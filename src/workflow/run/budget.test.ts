@@ -150,3 +150,10 @@ test("a workflow with the same name in another project has a budget of its own",
   await stage.start(yaml, { workflow });
   expect(stage.agents.map(({ budgetUsd }) => budgetUsd)).toEqual([5, 5]);
 });
+
+test("an agent that the settings limit to less reserves no more than that", async () => {
+  const stage = new WorkflowStage({ outside: { findAgentBudget: (agent) => (agent === "claude" ? 2 : undefined) } });
+  const yaml = `name: daily\nbudget: { per_day: 5 }${WAITING}`;
+  for (let runs = 0; runs < 3; runs += 1) await stage.start(yaml);
+  expect(stage.agents.map(({ budgetUsd }) => budgetUsd)).toEqual([2, 2, 1]);
+});

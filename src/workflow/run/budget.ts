@@ -27,11 +27,13 @@ const ReservationRow = z.object({ reserved: z.array(Reservation) });
 interface BudgetRequest {
   id: RunId;
   budgetUsd: number | undefined;
+  /** The most that the settings let it cost. */
+  mostUsd: number | undefined;
 }
 
 /**
- * Reserves the budget of an agent: what is left of the budget of its workflow, at most that of its step. Branches that
- * are live together get equal parts. Undefined if there is no budget; refuses if nothing is left.
+ * Reserves the budget of an agent: what is left of the budget of its workflow, at most that of its step or the settings.
+ * Branches that are live together get equal parts. Undefined if there is no budget; refuses if nothing is left.
  */
 export async function reserveBudget(
   run: Run,
@@ -49,7 +51,7 @@ export async function reserveBudget(
     const family = [root, ...(await listDescendants(root.id, store))];
     const left = await findLeft(definition, { run, family, held }, { store, now: decider.at(SYSTEM).now });
     const part = left / countSharers(definition, { run, family, held });
-    const usd = Math.min(part, agent.budgetUsd ?? part);
+    const usd = Math.min(part, agent.budgetUsd ?? part, agent.mostUsd ?? part);
     const reserved = [
       ...held.map(({ reservation }) => reservation),
       { holder: run.id, root: root.id, agent: agent.id, usd },

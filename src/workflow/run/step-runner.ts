@@ -272,7 +272,8 @@ export class StepRunner {
     const { outside } = this.#deps;
     const task = readAgentTask(input, delimiterFrom(randomBytes(DELIMITER_BYTES)));
     const id = work.decider.at(SYSTEM).ids.run();
-    const budgetUsd = await reserveBudget(run, { id, budgetUsd: task.budgetUsd }, work);
+    const mostUsd = outside.findAgentBudget(task.agent);
+    const budgetUsd = await reserveBudget(run, { id, budgetUsd: task.budgetUsd, mostUsd }, work);
     const tree = await outside.openTree(run);
     const { agent } = await outside.prepareAgent({
       runId: id,
