@@ -4,8 +4,9 @@ import { hasSessionRecord } from "../agents/runner/handover-evidence.ts";
 import { BrokenRunFile, findKeptLaunch, runDirOf } from "../agents/runner/run-files.ts";
 import { machineName } from "../core/run/machine.ts";
 import { type Run, type RunStatus, findAgentSession, isLoggedOut } from "../core/run/run.ts";
+import { sayLostDefinition } from "../core/workflow/approval.ts";
+import { isDefinitionOf } from "../core/workflow/definition/definition-hash.ts";
 import type { Store } from "../store/store.ts";
-import { findDefinition, sayLostDefinition } from "../workflow/run/kept-definition.ts";
 import { errorText } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
 import type { DoctorContext } from "./doctor-context.ts";
@@ -85,7 +86,8 @@ async function checkWorkflowRun(
   workflow: NonNullable<Run["workflow"]>,
   store: Store,
 ): Promise<Finding[]> {
-  if (await findDefinition(store, workflow.definition)) return [];
+  const kept = await store.findEntry("definition", workflow.definition);
+  if (isDefinitionOf(workflow.definition, kept?.body["definition"])) return [];
   const text = `#${number} ${name} cannot continue: ${sayLostDefinition(workflow)}`;
   const fix = `askd workflow approve ${workflow.name}; or end it: askd workflow cancel ${number}`;
   return [{ code: "definition_lost", area: "queue", level: "problem", text, fix }];

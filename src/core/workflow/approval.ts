@@ -56,6 +56,11 @@ export function isApprovedHere(definition: string, workflows: readonly ApprovedW
   return workflows.some((workflow) => workflow.definition === definition || workflow.earlier?.includes(definition));
 }
 
+/** Why a run cannot go on without its definition, and what to do. */
+export function sayLostDefinition({ name }: Pick<WorkflowRef, "name">): string {
+  return `The definition of its workflow is lost or was changed in the store. Approve the file as it was when the run began: askd workflow approve ${name}`;
+}
+
 /** The definitions that were approved before this one, newest first. */
 function earlierOf(before: ApprovedWorkflow | undefined, definition: string) {
   if (!before) return undefined;

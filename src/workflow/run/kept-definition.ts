@@ -1,16 +1,10 @@
 import { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
-import { hashDefinition } from "../../core/workflow/definition/definition-hash.ts";
-import type { WorkflowRef } from "../../core/workflow/workflow-ref.ts";
+import { isDefinitionOf } from "../../core/workflow/definition/definition-hash.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Store } from "../../store/store.ts";
 
 const MOST_KEPT = 200;
 const known = new WeakMap<Pick<Store, "findEntry">, Map<string, WorkflowDefinition>>();
-
-/** Says whether a stored definition is the one that its hash names. */
-export function isDefinitionOf(hash: string, body: unknown): boolean {
-  return typeof body === "object" && body !== null && hashDefinition({ ...body }) === hash;
-}
 
 /** The definition with this hash; refuses one that is lost or was changed in the store. */
 export async function readDefinition(store: Pick<Store, "findEntry">, hash: string): Promise<WorkflowDefinition> {
@@ -41,9 +35,4 @@ export async function findDefinition(
   if (kept.size >= MOST_KEPT) kept.clear();
   kept.set(hash, definition);
   return definition;
-}
-
-/** Why a run cannot go on without its definition, and what to do. */
-export function sayLostDefinition({ name }: Pick<WorkflowRef, "name">): string {
-  return `The definition of its workflow is lost or was changed in the store. Approve the file as it was when the run began: askd workflow approve ${name}`;
 }

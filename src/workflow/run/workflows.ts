@@ -15,6 +15,7 @@ import {
   workflowId,
 } from "../../core/workflow/approval.ts";
 import { checkpointEntry, parseCheckpoint } from "../../core/workflow/checkpoint.ts";
+import { isDefinitionOf } from "../../core/workflow/definition/definition-hash.ts";
 import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
 import { readInputs } from "../../core/workflow/definition/inputs.ts";
 import { findConcurrency } from "../../core/workflow/definition/step-policy.ts";
@@ -32,7 +33,7 @@ import {
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import { newRun } from "../../engine/new-run.ts";
 import { changedRefusal } from "./approved-file.ts";
-import { isDefinitionOf, readDefinition } from "./kept-definition.ts";
+import { readDefinition } from "./kept-definition.ts";
 import { newCheckpoint } from "./new-checkpoint.ts";
 import { listLiveWithKey } from "./start-limit.ts";
 import { firstTriggerJobs } from "../../core/workflow/trigger/trigger-job.ts";
