@@ -149,6 +149,7 @@ function outside(ran: (word: string | undefined) => void): StepOutside {
     },
     request: nothing,
     prepareAgent: nothing,
+    findAgentBudget: () => undefined,
     mcpServers: [],
     env: {},
   };

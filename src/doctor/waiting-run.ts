@@ -4,6 +4,8 @@ import { hasSessionRecord } from "../agents/runner/handover-evidence.ts";
 import { BrokenRunFile, findKeptLaunch, runDirOf } from "../agents/runner/run-files.ts";
 import { machineName } from "../core/run/machine.ts";
 import { type Run, type RunStatus, findAgentSession, isLoggedOut } from "../core/run/run.ts";
+import { sayLostDefinition } from "../core/workflow/approval.ts";
+import { isDefinitionOf } from "../core/workflow/definition/definition-hash.ts";
 import type { Store } from "../store/store.ts";
 import { errorText } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
@@ -18,7 +20,7 @@ type WaitingRunContext = Pick<DoctorContext, "agents" | "env" | "host" | "stateD
 export async function checkWaitingRuns(store: Store, at: WaitingRunContext): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: WAITING, order: "oldest", limit: MOST_RUNS });
   const ours = runs.filter(({ giveBack, host }) => giveBack === "worker" && host === at.host);
-  const checked = await Promise.all(ours.map((run) => checkRun(run, at)));
+  const checked = await Promise.all(ours.map((run) => checkRun(run, store, at)));
   return [...checked.flat(), ...(await listLoggedOut(store))];
 }
 
@@ -55,8 +57,8 @@ async function listLoggedOut(store: Store): Promise<Finding[]> {
   }));
 }
 
-async function checkRun(run: Run, at: WaitingRunContext): Promise<Finding[]> {
-  if (run.workflow) return []; // askd does its steps itself
+async function checkRun(run: Run, store: Store, at: WaitingRunContext): Promise<Finding[]> {
+  if (run.workflow) return checkWorkflowRun(run, run.workflow, store);
   const agent = findAgent(at.agents, run.agent);
   if (!agent) {
     const text = `#${run.number} ${run.name} waits for the agent "${run.agent}", which no worker here knows`;
@@ -76,6 +78,19 @@ async function checkRun(run: Run, at: WaitingRunContext): Promise<Finding[]> {
     }
     return [missingAgent(run, errorText(error))];
   }
+}
+
+/** askd does the steps of a workflow itself, by its definition. */
+async function checkWorkflowRun(
+  { number, name }: Run,
+  workflow: NonNullable<Run["workflow"]>,
+  store: Store,
+): Promise<Finding[]> {
+  const kept = await store.findEntry("definition", workflow.definition);
+  if (isDefinitionOf(workflow.definition, kept?.body["definition"])) return [];
+  const text = `#${number} ${name} cannot continue: ${sayLostDefinition(workflow)}`;
+  const fix = `askd workflow approve ${workflow.name}; or end it: askd workflow cancel ${number}`;
+  return [{ code: "definition_lost", area: "queue", level: "problem", text, fix }];
 }
 
 function lostLaunch(run: Run): Finding {

@@ -5,7 +5,16 @@ import { ROOMY } from "../scene.ts";
 import { StepTask } from "./step-task.ts";
 
 // One worker that does steps of workflows, as a process of its own. At the station that it is told, it kills itself.
-const { place, stateDir, github, kill, leaseMs } = StepTask.parse(JSON.parse(process.argv[2] ?? ""));
+const { place, stateDir, github, kill, leaseMs, tools, agent } = StepTask.parse(JSON.parse(process.argv[2] ?? ""));
+
+const times = new Map<string, number>();
+
+/** How often it has come to a station, as the name of the station says it from the second time on. */
+function nameVisit(station: string): string {
+  const count = (times.get(station) ?? 0) + 1;
+  times.set(station, count);
+  return count === 1 ? station : `${station}#${count}`;
+}
 
 const engine = await openEngine({
   store:
@@ -31,9 +40,15 @@ const engine = await openEngine({
     askd: [],
     env: process.env,
     note: (run, text) => void process.stderr.write(`${run}: ${text}\n`),
-    workflows: { mcpServers: [], agents: {}, readSecrets: () => ({}), secretVariables: [], leaseMs },
+    workflows: {
+      mcpServers: [{ name: "journal", command: tools }],
+      agents: { scripted: { argv: agent } },
+      readSecrets: () => ({}),
+      secretVariables: [],
+      leaseMs,
+    },
     onStep: (station) => {
-      if (station === kill) process.kill(process.pid, "SIGKILL");
+      if (nameVisit(station) === kill) process.kill(process.pid, "SIGKILL");
     },
   },
 });

@@ -1,9 +1,10 @@
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
 import { type Run, hasEnded } from "../../src/core/run/run.ts";
+import { triggerJob } from "../../src/core/workflow/trigger/trigger-job.ts";
 import { readWorkflow } from "../../src/workflow/definition/read-workflow.ts";
 import { Workflows } from "../../src/workflow/run/workflows.ts";
 import { ADA } from "../builders.ts";
@@ -15,6 +16,7 @@ import { aGitProject } from "../workflow/git-project.ts";
 import { liveEngine } from "./live-engine.ts";
 import { type Database, type Place, openStore, withPlace } from "./place.ts";
 import { type Program, buildProgram } from "./program.ts";
+import { type FlowName, flowOf, listFlowCases } from "./step-flow.ts";
 import type { StepTask } from "./step-task.ts";
 
 const ISSUE = 123;
@@ -31,11 +33,14 @@ const STEPS = ["comment", "label", "again", "ask", "once", "pr"] as const;
 export interface StepCase {
   name: string;
   /** At this station. */
-  kill?: string;
+  kill?: string | undefined;
   /** When the service has taken this request. */
   taken?: RegExp;
   /** The end of a run whose step died there. */
-  status: "completed" | "failed";
+  status: Run["status"];
+  reason?: string | undefined;
+  /** The workflow; by default, the one of this file. */
+  flow?: FlowName;
 }
 
 export interface StepOutcome {
@@ -64,6 +69,7 @@ export function listStepCases(): StepCase[] {
     ...inside.map((each): StepCase => ({ ...each, status: "completed" })),
     { name: "inside once", kill: "program once", status: "failed" },
     { name: "inside again", kill: "program again", status: "completed" },
+    ...listFlowCases(),
   ];
 }
 
@@ -102,6 +108,7 @@ function workflowOf(journal: string, play: StepCase): string {
     play.kill === `program ${name}`
       ? `echo ${name} >> ${journal}; if mkdir ${journal}.killed 2>/dev/null; then echo $$ > ${journal}.pid; kill -9 $PPID; exec sleep 60; fi`
       : `echo ${name} >> ${journal}`;
+  if (play.flow !== undefined) return flowOf(play.flow).yaml((name) => JSON.stringify(script(name)));
   return `
 name: crash
 steps:
@@ -124,23 +131,31 @@ async function playOne(program: Program, place: Place, play: StepCase): Promise<
   const store = await openStore(place);
   const engine = liveEngine(store);
   const workers: ChildProcess[] = [];
-  const task: StepTask = { place, stateDir, github: github.base, leaseMs: LEASE_MS };
+  const task = taskOf(play, { place, stateDir, github: github.base, journal });
   const start = (more: Partial<StepTask> = {}) =>
     workers.push(program.start([JSON.stringify({ ...task, ...more })], ["ignore", "ignore", "inherit"]));
   try {
     const workflows = new Workflows(engine.inside);
-    const { definition, hash = "", problems } = readWorkflow(workflowOf(journal, play), "crash.yml");
+    const yaml = workflowOf(journal, play);
+    writeFileSync(file, yaml); // labels start nothing if the file is not as it was approved
+    const { definition, hash = "", problems } = readWorkflow(yaml, "crash.yml");
     if (!definition) throw new Error(JSON.stringify(problems));
     const at = { name: "crash", host: ensureMachineId(stateDir), dir: project, file, repo: REPO, definition: hash };
     const workflow = await workflows.approve(at, definition, ADA);
-    const issue = { repo: REPO, number: ISSUE };
-    const { id } = await workflows.start({ workflow, cause: { type: "manual" }, inputs: {}, issue }, ADA);
+    const { label, isAnswered = true } = play.flow === undefined ? {} : flowOf(play.flow);
+    if (label === undefined) {
+      const issue = { repo: REPO, number: ISSUE };
+      await workflows.start({ workflow, cause: { type: "manual" }, inputs: {}, issue }, ADA);
+    } else {
+      github.issues.addLabel(ISSUE, label, "mika");
+      const now = await store.now();
+      await engine.inside.decider.commit({ scheduled: [triggerJob(workflow, now)] });
+    }
     start(play.kill === undefined ? {} : { kill: play.kill });
-    github.onTaken = (request) => {
-      if (play.taken?.test(request) && workers.length === 1) workers[0]?.kill("SIGKILL");
-    };
-    const run = await playToEnd(id, { engine, workers, start });
-    const found = [...check(run, play, { github, journal, wasKilled: workers.length > 1 })];
+    killDuring(play.taken, github, workers);
+    const run = await playToEnd({ engine, workers, start, isAnswered });
+    const runs = await store.listRuns({ order: "oldest", limit: 100 });
+    const found = [...check(run, play, { github, journal, runs, wasKilled: workers.length > 1 })];
     found.push(...(await engine.verify()).problems, ...github.traffic.problems);
     if (!(await isProgramOver(`${journal}.pid`))) found.push("the program of the dead worker goes on");
     return {
@@ -156,43 +171,102 @@ async function playOne(program: Program, place: Place, play: StepCase): Promise<
   }
 }
 
-/** Answers its question, and starts another worker when the first is gone. */
-async function playToEnd(
-  id: Run["id"],
-  { engine, workers, start }: { engine: ReturnType<typeof liveEngine>; workers: ChildProcess[]; start: () => void },
-): Promise<Run> {
+/** The worker with the outside of a case: a service, an MCP server and an agent that write into the journal. */
+function taskOf(
+  { kill }: StepCase,
+  { journal, ...place }: Pick<StepTask, "place" | "stateDir" | "github"> & { journal: string },
+): StepTask {
+  const killAt = kill?.startsWith("program ") ? [kill.slice("program ".length)] : [];
+  return {
+    ...place,
+    leaseMs: LEASE_MS,
+    tools: [process.execPath, resolve("test", "proof", "journal-tools.mjs"), journal, ...killAt],
+    agent: ["sh", "-c", `echo work >> ${journal}`],
+  };
+}
+
+/** Kills the first worker while the service does a request. */
+function killDuring(request: RegExp | undefined, github: GithubServer, workers: readonly ChildProcess[]): void {
+  if (!request) return;
+  const kill = (line: string) => {
+    if (request.test(line) && workers.length === 1) workers[0]?.kill("SIGKILL");
+  };
+  github.onTaken = kill;
+  const handle = github.traffic.handle.bind(github.traffic);
+  github.traffic.handle = (asked, response) => {
+    if (asked.method === "GET") kill(`GET ${asked.url.pathname}${asked.url.search}`);
+    return handle(asked, response);
+  };
+}
+
+interface Play {
+  engine: ReturnType<typeof liveEngine>;
+  workers: ChildProcess[];
+  start: () => void;
+  isAnswered: boolean;
+}
+
+/** Answers its question if the case says so, and starts another worker when the first is gone. */
+async function playToEnd({ engine, workers, start, isAnswered }: Play): Promise<Run> {
   const startedAtMs = performance.now();
   for (;;) {
-    const run = await engine.findRun(id);
-    if (!run) throw new Error("the run is not there");
+    const [run] = await engine.inside.store.listRuns({ order: "oldest", limit: 1 });
     const last = workers.at(-1);
     if (last && (last.exitCode !== null || last.signalCode !== null)) start();
-    if (run.pendingId !== undefined) await engine.answer(run.pendingId, said("Red"), ADA).catch(() => undefined); // answered
-    if (hasEnded(run) || performance.now() - startedAtMs > BOUND_MS) return run;
+    if (isAnswered && run?.pendingId !== undefined)
+      await engine.answer(run.pendingId, said("Red"), ADA).catch(() => undefined); // answered
+    const isOver = performance.now() - startedAtMs > BOUND_MS;
+    if (run && (hasEnded(run) || isOver)) return run;
+    if (isOver) throw new Error("no run was started");
     await sleep(LOOK_MS);
   }
 }
 
+interface Outcome {
+  github: GithubServer;
+  journal: string;
+  /** All runs, with branches and agents. */
+  runs: readonly Run[];
+  wasKilled: boolean;
+}
+
 /** Looks whether everything outside happened once, and the run ended as its case says. */
-function* check(
-  run: Run,
-  play: StepCase,
-  { github, journal, wasKilled }: { github: GithubServer; journal: string; wasKilled: boolean },
-): Generator<string> {
-  const count = (text: string) => github.comments.filter(({ body }) => body.includes(text)).length;
+function* check(run: Run, play: StepCase, outcome: Outcome): Generator<string> {
+  const { journal, wasKilled } = outcome;
   const lines = existsSync(journal) ? readFileSync(journal, "utf8").trim().split("\n") : [];
   const times = (name: string) => lines.filter((line) => line === name).length;
   // The last commit of a run may be followed by nothing.
-  if (!wasKilled && play.kill !== "committed completed") yield "nobody died";
+  const isLast = /committed (?:completed|skipped|failed)/.test(play.kill ?? "");
+  if (!wasKilled && !isLast) yield "nobody died";
   if (run.status !== play.status) yield `the run is ${run.status} (${run.reason ?? ""}: ${run.result?.summary ?? ""})`;
-  if (run.status === "failed" && run.reason !== "step_unknown") yield `it failed with ${run.reason ?? "no reason"}`;
-  if (count("Looking at it") !== 1) yield `the comment is there ${count("Looking at it")} times`;
-  if (count("Labelled") !== 1) yield `the comment of the label is there ${count("Labelled")} times`;
+  if (run.status === "failed" && run.reason !== (play.reason ?? "step_unknown"))
+    yield `it failed with ${run.reason ?? "no reason"}`;
+  yield* play.flow === undefined ? checkMain(play, outcome, times) : checkFlow(play.flow, outcome, times);
+}
+
+function* checkMain({ status }: StepCase, { github }: Outcome, times: (name: string) => number): Generator<string> {
+  yield* checkComments(["Looking at it", "Labelled"], github);
   if ((github.labels.get(ISSUE) ?? []).join() !== "looking") yield "the label is not there once";
   if (times("once") > 1) yield `the step that must not be repeated was done ${times("once")} times`;
   const { pulls } = github.pulls;
-  if (pulls.length !== (play.status === "completed" ? 1 : 0)) yield `there are ${pulls.length} pull requests`;
+  if (pulls.length !== (status === "completed" ? 1 : 0)) yield `there are ${pulls.length} pull requests`;
   if (times("again") < 1) yield "the step that may be repeated was never done";
+}
+
+function* checkFlow(name: FlowName, { github, runs }: Outcome, times: (name: string) => number): Generator<string> {
+  const flow = flowOf(name);
+  yield* checkComments(flow.comments, github);
+  for (const step of flow.once) if (times(step) !== 1) yield `the step ${step} was done ${times(step)} times`;
+  for (const step of flow.repeated) if (times(step) < 1) yield `the step ${step} was never done`;
+  if (runs.length !== flow.runs) yield `there are ${runs.length} runs in place of ${flow.runs}`;
+  for (const each of runs) if (!hasEnded(each)) yield `run ${each.name} is ${each.status}`;
+}
+
+function* checkComments(texts: readonly string[], github: GithubServer): Generator<string> {
+  for (const text of texts) {
+    const count = github.comments.filter(({ body }) => body.includes(text)).length;
+    if (count !== 1) yield `the comment "${text}" is there ${count} times`;
+  }
 }
 
 /** Waits for the end of the program that killed its worker and wrote its process id into a file; false if it goes on. */

@@ -31,6 +31,7 @@ const outside: StepOutside = {
   runProgram: () => Promise.resolve({ exitCode: 0, stdout: "", stderr: "" }),
   request: () => Promise.reject(new Error("nothing is there")),
   prepareAgent: ({ agent }) => Promise.resolve({ agent }),
+  findAgentBudget: () => undefined,
   mcpServers: [],
   env: {},
 };

@@ -87,6 +87,7 @@ export class WorkflowStage {
         this.agents.push(start);
         return Promise.resolve({ agent: start.agent });
       },
+      findAgentBudget: () => undefined,
       mcpServers: [],
       env: {},
       ...options.outside,
@@ -204,14 +205,26 @@ export class WorkflowStage {
 
   /** Lets the agent that was started last work: what it costs is counted, then it ends, and what is due is done. */
   async endAgent(over: Partial<RunResult> & { costUsd?: number } = {}): Promise<Run> {
-    const { costUsd, ...result } = over;
     const { runId } = this.agents.at(-1) ?? {};
     if (runId === undefined) throw new Error("no agent was started");
-    await this.engine.startRun(runId, SYSTEM);
-    if (costUsd !== undefined) await (await this.meter()).keep([{ since: "process", costUsd }], this.now);
-    await this.engine.endRun(runId, { status: "completed", ...result }, SYSTEM);
+    await this.#endAgent(runId, over);
     await this.doDue();
     return this.run(runId);
+  }
+
+  /** Lets all agents that were started work as `endAgent` does, and does what is due when the last has ended. */
+  async endAgents(over: Partial<RunResult> & { costUsd?: number } = {}): Promise<void> {
+    for (const { runId } of this.agents) await this.#endAgent(runId, over);
+    await this.doDue();
+  }
+
+  async #endAgent(runId: Run["id"], { costUsd, ...result }: Partial<RunResult> & { costUsd?: number }) {
+    await this.engine.startRun(runId, SYSTEM);
+    if (costUsd !== undefined) {
+      const meter = await UsageMeter.open(this.store, runId, undefined);
+      await meter.keep([{ since: "process", costUsd }], this.now);
+    }
+    await this.engine.endRun(runId, { status: "completed", ...result }, SYSTEM);
   }
 
   /** The agent that was started last asks, and ends because nobody answers at once. */

@@ -17,7 +17,7 @@ interface StepProgram {
 
 /**
  * Runs a program to its end in a process group of its own, without a shell, and keeps the end of its output. An abort
- * ends the whole group.
+ * ends the whole group; the caller sees it at its signal.
  */
 export async function runStepProgram({ argv, dir, env, input = "", signal }: StepProgram): Promise<{
   exitCode: number;
@@ -42,7 +42,6 @@ export async function runStepProgram({ argv, dir, env, input = "", signal }: Ste
       );
       child.once("close", (code, name) => resolve(code ?? (name === "SIGKILL" ? SIGNALLED + 9 : SIGNALLED + 15)));
     });
-    signal.throwIfAborted();
     const isMissing = exitCode === NOT_FOUND && child.pid === undefined;
     return { exitCode, stdout: stdout.text, stderr: isMissing ? `There is no program ${program}` : stderr.text };
   } finally {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { OWNERSHIP_MS, transferRun, endOwnedRun, requeueRun } from "../../core/run/run-ownership.ts";
-import { RunId } from "../../core/id.ts";
+import type { RunId } from "../../core/id.ts";
 import type { PostponedJob } from "../../core/changes.ts";
-import { SECOND_MS, later } from "../../core/instant.ts";
+import { type Instant, SECOND_MS, later } from "../../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../../core/run/job.ts";
 import { isOutage } from "../../core/run/outage.ts";
 import { isPending } from "../../core/question/question.ts";
@@ -13,20 +13,17 @@ import type { Engine } from "../../engine/engine.ts";
 import { JobLost } from "../../engine/decide.ts";
 import { retryOf, sayWhy } from "../../engine/jobs/job-retry.ts";
 import type { Handler, JobContext } from "../../engine/jobs/worker.ts";
+import { DailySweep } from "./daily-sweep.ts";
 import { Follower } from "./follower.ts";
 import { MirrorWatch } from "./mirror-watch.ts";
 import { blockEpochs, findAgentProcess } from "../process/process.ts";
 import { readOwnIdentity } from "../process/process-identity.ts";
 import { launchFromSession } from "./launch.ts";
-import { removeOldTrees } from "./old-tree.ts";
-import { deleteLaunch, findKeptLaunch, hasLaunch, hasRunDir, listEpochs, makeRunDir, runDirOf } from "./run-files.ts";
+import { findKeptLaunch, hasRunDir, listEpochs, makeRunDir } from "./run-files.ts";
 import { type StarterDeps, type ClaimedRun, startAgent, claimForStart } from "./starter.ts";
 import { sayLeft, stopRun } from "../process/stop.ts";
 import { Heartbeat, isWorkerGone } from "./worker-row.ts";
 import { setMaxListeners } from "node:events";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { markLaunchDeleted, mayDeleteLaunch } from "../../core/run/run-lifecycle.ts";
 
 const OUTAGE_PAUSE_MS = 2 * SECOND_MS;
 
@@ -267,10 +264,11 @@ export class Runner {
     const { store } = work;
     const { worker: id, host, stateDir, version } = this.#deps;
     const onFailure = (): void => undefined; // the next beat comes soon, and who misses many takes over
-    void deleteOldLaunches(stateDir, work).catch(onFailure); // the next worker sweeps again
-    void removeOldTrees(stateDir, work).catch(onFailure);
+    const sweep = new DailySweep(stateDir, work);
     this.#mirrors ??= new MirrorWatch({ store, host, note: this.#deps.note });
-    return new Heartbeat({ store, id, host, version, process: await readOwnIdentity(), onFailure });
+    const process = await readOwnIdentity();
+    const onBeat = (now: Instant) => void sweep.beat(now).catch(onFailure); // the next one is tomorrow
+    return new Heartbeat({ store, id, host, version, process, onFailure, onBeat });
   }
 }
 
@@ -281,23 +279,4 @@ async function isToStop(run: Run, { store }: JobContext): Promise<boolean> {
   // Answered since: a stopping agent does not receive the answer as well.
   const owed = await Promise.all(run.owes.map((id) => store.findQuestion(id)));
   return owed.some((question) => question && "handover" in question && question.handover?.state === "owed");
-}
-
-/**
- * Deletes the launch records of runs that can no longer be resumed: cancelled ones, and those that ended long ago. Runs
- * unknown to this store are left alone.
- */
-export async function deleteOldLaunches(
-  stateDir: string,
-  { store, decider }: Pick<JobContext, "store" | "decider">,
-): Promise<void> {
-  for (const name of await readdir(join(stateDir, "runs")).catch(() => [])) {
-    const id = RunId.safeParse(name);
-    if (!id.success || !(await hasLaunch(runDirOf(stateDir, id.data)))) continue;
-    const run = await store.findRun(id.data);
-    if (!run || !mayDeleteLaunch(run, await store.now())) continue;
-    // The row first: a resume is then refused instead of promised.
-    const left = await decider.changeRun(id.data, SYSTEM, markLaunchDeleted);
-    if (left.isForgotten) await deleteLaunch(runDirOf(stateDir, id.data));
-  }
 }

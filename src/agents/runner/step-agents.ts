@@ -42,6 +42,8 @@ export function stepAgents(deps: StepAgentsDeps) {
     },
     publishTree: publishRunTree,
     runProgram: runStepProgram,
+    findAgentBudget: (agent: string) =>
+      Object.hasOwn(deps.settings, agent) ? deps.settings[agent]?.budget : undefined,
     prepareAgent: (start: AgentStart) => prepareAgent(start, { ...deps, env }),
     /** Ends what an earlier process of this machine left running for the run. */
     stopPrograms: async (run: Run): Promise<void> => {

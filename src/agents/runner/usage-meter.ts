@@ -5,6 +5,7 @@ import type { RunId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Run } from "../../core/run/run.ts";
 import { UsageRow } from "../../core/run/usage.ts";
+import { workflowIdOf } from "../../core/workflow/approval.ts";
 import { addSpending, spendingId } from "../../core/workflow/spending.ts";
 import type { Store } from "../../store/store.ts";
 import type { Usage } from "../agent.ts";
@@ -78,11 +79,11 @@ async function readStored(store: Store, runId: RunId): Promise<StoredUsage> {
   return { version: entry?.version ?? 0, usage: UsageRow.safeParse(entry?.body).data ?? NOTHING };
 }
 
-/** The workflow for which a run works, at any depth; undefined if it is for none. */
+/** The id of the workflow for which a run works, at any depth; undefined if it is for none. */
 async function findWorkflowOf(store: Store, runId: RunId): Promise<string | undefined> {
   for (let next: RunId | undefined = runId; next !== undefined;) {
     const run: Run | undefined = await store.findRun(next);
-    if (run?.workflow) return run.workflow.name;
+    if (run?.workflow) return workflowIdOf(run, run.workflow);
     next = run?.parentId;
   }
   return undefined;

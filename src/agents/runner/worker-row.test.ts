@@ -94,3 +94,15 @@ test("a worker whose first beat was stored without a reply goes on with that row
   await heartbeat.start();
   expect(await isWorkerGone(store, id)).toBe(false);
 });
+
+test("a worker is told of each beat that was stored", async () => {
+  const store = new MemoryStore(() => NOON);
+  const beats: Instant[] = [];
+  const process = await readOwnIdentity();
+  const onFailure = () => undefined;
+  const deps = { store, id: IDS.worker(), host: "here", process, onFailure };
+  const heartbeat = new Heartbeat({ ...deps, onBeat: (now) => beats.push(now) });
+  onTestFinished(() => heartbeat.stop());
+  await heartbeat.start();
+  expect(beats).toEqual([NOON]);
+});

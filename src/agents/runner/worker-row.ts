@@ -24,6 +24,8 @@ export interface WorkerRowDeps {
   process: ProcessIdentity;
   version?: string | undefined;
   onFailure(error: unknown): void;
+  /** Called after each beat. */
+  onBeat?(now: Instant): void;
 }
 
 /** The heartbeat of this worker: one row for all runs it owns. */
@@ -57,10 +59,12 @@ export class Heartbeat {
 
   async #storeBeat(): Promise<void> {
     const { store, id, host, process, version } = this.#deps;
-    const body = { host, process, version, beatAt: await store.now() };
+    const beatAt = await store.now();
+    const body = { host, process, version, beatAt };
     const committed = await store.commit({ entries: [{ kind: "worker", id, version: this.#version, body }] });
     if (committed.ok) {
       this.#version += 1;
+      this.#deps.onBeat?.(beatAt);
       return;
     }
     // A beat with a lost reply may have been stored.

@@ -23,7 +23,12 @@ export const JobKind = z.enum([
 export type JobKind = z.infer<typeof JobKind>;
 
 /** Why and when a job failed. */
-export const JobFailure = z.object({ why: z.string(), at: Instant });
+export const JobFailure = z.object({
+  why: z.string(),
+  at: Instant,
+  /** Why a trigger starts nothing, for pages in other languages: its file is not the approved one, or a run was refused. */
+  trigger: z.enum(["file_changed", "start_refused"]).optional(),
+});
 export type JobFailure = z.infer<typeof JobFailure>;
 
 /** Work due at a time, done at least once by the worker that claims it. */

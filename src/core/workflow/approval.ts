@@ -4,8 +4,10 @@ import { Instant } from "../instant.ts";
 import { Actor } from "../people/actor.ts";
 import { requireAccess } from "../people/access.ts";
 import { hashText } from "../question/content.ts";
+import type { Run } from "../run/run.ts";
 import { changeEntry } from "../trail/store-event.ts";
 import type { WorkflowDefinition } from "./definition/definition.ts";
+import type { WorkflowRef } from "./workflow-ref.ts";
 
 /** How many earlier definitions of a workflow count as approved. */
 const MOST_EARLIER = 100;
@@ -37,6 +39,14 @@ export function workflowId({ host, dir, name }: Pick<ApprovedWorkflow, "host" | 
   return `${name}-${hashText(`${host}\n${dir}`).slice(0, 16)}`;
 }
 
+/** Names the workflow of a run: one with the same name in another project is another workflow. */
+export function workflowIdOf(
+  { host, dir = "/" }: Pick<Run, "host" | "dir">,
+  { name }: Pick<WorkflowRef, "name">,
+): string {
+  return workflowId({ host, dir, name });
+}
+
 export function parseApproved({ id, version, body }: Entry): ApprovedWorkflow {
   return ApprovedWorkflow.parse({ ...body, id, version });
 }
@@ -44,6 +54,11 @@ export function parseApproved({ id, version, body }: Entry): ApprovedWorkflow {
 /** Says whether a person has approved this definition in this store, even if a newer one has replaced it since. */
 export function isApprovedHere(definition: string, workflows: readonly ApprovedWorkflow[]): boolean {
   return workflows.some((workflow) => workflow.definition === definition || workflow.earlier?.includes(definition));
+}
+
+/** Why a run cannot go on without its definition, and what to do. */
+export function sayLostDefinition({ name }: Pick<WorkflowRef, "name">): string {
+  return `The definition of its workflow is lost or was changed in the store. Approve the file as it was when the run began: askd workflow approve ${name}`;
 }
 
 /** The definitions that were approved before this one, newest first. */

@@ -8,6 +8,7 @@ export const Spending = z.object({ costUsd: z.number() });
 export type Spending = z.infer<typeof Spending>;
 
 interface SpendingPlace {
+  /** The id of the workflow, which names its project too. */
   workflow: string;
   runId: RunId;
   at: Instant;

@@ -58,8 +58,27 @@ test("the list and the workflow say why triggers start nothing", async () => {
   visit.at.scene.skip(HOUR_MS);
   await stage.pass(HOUR_MS);
   for (const path of ["/workflows", `/workflows/${id}`]) {
-    expect((await visit.open(path)).html).toContain("The file of the workflow release was changed or removed");
+    expect((await visit.open(path)).html).toMatch(
+      /Its file was changed or removed since it was approved[^<]*: askd workflow approve release/,
+    );
+    const { html } = await visit.open(path, { "accept-language": "de" });
+    expect(html).toMatch(
+      /Seine Datei wurde nach der Freigabe geändert oder entfernt[^<]*: askd workflow approve release/,
+    );
+    expect(html).not.toContain("was changed");
   }
+});
+
+test("the list says why a trigger could not start a run, in the reader's language", async () => {
+  await stage.approveFile(
+    'name: hourly\ninputs: { count: { type: number } }\ntriggers: [{ schedule: "0 * * * *", inputs: { count: many } }]\n' +
+      "steps: [{ id: one, tool: shell, input: { argv: [one] } }]\n",
+  );
+  visit.at.scene.skip(HOUR_MS);
+  await stage.pass(HOUR_MS);
+  expect((await visit.open("/workflows")).html).toContain("A trigger could not start a run. The trigger schedule");
+  const { html } = await visit.open("/workflows", { "accept-language": "de" });
+  expect(html).toContain("Ein Auslöser konnte keinen Lauf starten. Meldung: The trigger schedule");
 });
 
 test("a workflow is a picture of its steps with where each live run stands", async () => {

@@ -1,4 +1,5 @@
 import { actorName } from "../../core/people/actor.ts";
+import type { JobFailure } from "../../core/run/job.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { ApprovedWorkflow } from "../../core/workflow/approval.ts";
 import type { WorkflowGraph } from "../../core/workflow/definition/graph.ts";
@@ -12,7 +13,7 @@ export interface WorkflowRow {
   graph: WorkflowGraph;
   live: number;
   /** Why its triggers start nothing, or could not start a run. */
-  problem: string | undefined;
+  problem: JobFailure | undefined;
 }
 
 /** The approved workflows of all projects. */
@@ -58,7 +59,7 @@ export function WorkflowsPage({ reader, rows }: { reader: PageReader; rows: read
 export function WorkflowFacts({ reader, row: { workflow, problem } }: { reader: PageReader; row: WorkflowRow }) {
   return (
     <>
-      {problem === undefined ? null : <p class="flow-failure">{makeVisible(problem)}</p>}
+      {problem === undefined ? null : <p class="flow-failure">{problemWords(reader, workflow, problem)}</p>}
       <p class="quiet">
         {tell(reader, "w.file")}: {makeVisible(workflow.file)}
         {workflow.repo === undefined ? null : ` (${makeVisible(workflow.repo)})`} ·{" "}
@@ -67,6 +68,11 @@ export function WorkflowFacts({ reader, row: { workflow, problem } }: { reader: 
       </p>
     </>
   );
+}
+
+function problemWords(reader: PageReader, { name }: ApprovedWorkflow, { why, trigger }: JobFailure): string {
+  if (trigger === "file_changed") return tell(reader, "w.problem.file", { name: makeVisible(name) });
+  return tell(reader, trigger === undefined ? "w.problem.other" : "w.problem.start", { why: makeVisible(why) });
 }
 
 export function liveWords(reader: PageReader, live: number): string {

@@ -10,6 +10,10 @@ export const deWorkflow: Readonly<Record<keyof typeof enWorkflow, string>> = {
   "w.by.hand": "von Hand",
   "w.approved": "freigegeben von {name}",
   "w.file": "Datei",
+  "w.problem.file":
+    "Seine Datei wurde nach der Freigabe geändert oder entfernt; er wird nicht gestartet. Lesen Sie sie, dann: askd workflow approve {name}",
+  "w.problem.start": "Ein Auslöser konnte keinen Lauf starten. Meldung: {why}",
+  "w.problem.other": "Seine Auslöser konnten nicht geprüft werden. Meldung: {why}",
   "w.live": "{n} offene Läufe",
   "w.live.one": "1 offener Lauf",
   "w.live.none": "kein offener Lauf",

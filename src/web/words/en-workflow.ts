@@ -8,6 +8,10 @@ export const enWorkflow = {
   "w.by.hand": "by hand",
   "w.approved": "approved by {name}",
   "w.file": "File",
+  "w.problem.file":
+    "Its file was changed or removed since it was approved, so nothing starts it. Read it, then: askd workflow approve {name}",
+  "w.problem.start": "A trigger could not start a run. {why}",
+  "w.problem.other": "Its triggers could not be checked. {why}",
   "w.live": "{n} live runs",
   "w.live.one": "1 live run",
   "w.live.none": "no live run",

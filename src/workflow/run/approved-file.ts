@@ -24,10 +24,16 @@ export async function requireUnchanged(workflow: ApprovedWorkflow): Promise<void
 }
 
 /** Why a run may not go on yet: it came with an import, and no person has approved its definition in this store. */
-export async function findHold({ workflow }: Pick<Run, "workflow">, store: Store): Promise<string | undefined> {
+export async function findHold(
+  { workflow, number }: Pick<Run, "workflow" | "number">,
+  store: Store,
+): Promise<string | undefined> {
   if (workflow?.isImported === undefined) return undefined;
   const approved = (await store.listEntries("workflow")).map(parseApproved);
   if (isApprovedHere(workflow.definition, approved)) return undefined;
+  if (approved.some(({ name }) => name === workflow.name)) {
+    return `The run was imported, and began with another version of its workflow than the one approved here. Approve the file as it was then (askd workflow approve ${workflow.name}), then approve the newer one again; or end the run: askd workflow cancel ${number}`;
+  }
   return `The run was imported, and its workflow is not approved here. Read it, then: askd workflow approve ${workflow.name}`;
 }
 

@@ -13,7 +13,7 @@ import { planOf } from "../../core/workflow/run/plan.ts";
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import type { Store } from "../../store/store.ts";
 import { agentResult } from "../tool/agent.ts";
-import { readDefinition } from "./kept-definition.ts";
+import { findDefinition } from "./kept-definition.ts";
 import type { TurnSnapshot } from "./turn.ts";
 
 /** A workflow run as read, with the machine that moves it. */
@@ -34,7 +34,7 @@ interface ReadDeps {
   readSecrets(): Readonly<Record<string, string>>;
 }
 
-/** Reads everything that one turn of a run depends on; undefined if there is no such run. */
+/** Reads everything that one turn of a run depends on; undefined if a part of that is lost. */
 export async function readTurn(
   id: RunId,
   { store, decider }: Pick<JobContext, "store" | "decider">,
@@ -43,7 +43,8 @@ export async function readTurn(
   const run = await store.findRun(id);
   const entry = await store.findEntry("checkpoint", id);
   if (!run?.workflow || !entry) return undefined;
-  const definition = await readDefinition(store, run.workflow.definition);
+  const definition = await findDefinition(store, run.workflow.definition);
+  if (!definition) return undefined;
   const { kept, rejection = findMissingTool(run, definition, outside) } = await withIssue(
     run,
     parseCheckpoint(entry),

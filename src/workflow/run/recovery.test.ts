@@ -1,9 +1,11 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { AGENT, ADA } from "../../../test/builders.ts";
+import { overriding } from "../../../test/proof/overriding.ts";
 import { said } from "../../../test/scene.ts";
 import { WorkflowStage } from "../../../test/workflow/stage.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
+import type { Store } from "../../store/store.ts";
 import { exportStore } from "../../engine/trail/export.ts";
 import { checkExport, importLines } from "../../engine/trail/import.ts";
 import { readDefinition } from "./kept-definition.ts";
@@ -199,6 +201,31 @@ on_failure: { tool: shell, input: { argv: [tell, "{{ error.code }}"] } }
   expect(await stage.run(run.id)).toMatchObject({ status: "failed" });
   expect(stage.ran).toEqual([["tell", "branch_failed"]]);
   expect((await stage.engine.verify()).problems).toEqual([]);
+});
+
+test.each([
+  ["is lost", undefined],
+  ["was changed", { name: "ask", steps: [{ id: "other", tool: "shell" }] }],
+])("a run whose definition %s fails and says what to do; approved again, it can be repeated", async (_, definition) => {
+  const stage = new WorkflowStage();
+  const { store } = stage;
+  const { id } = await stage.start(ASKING);
+  let isBroken = true;
+  const findEntry: Store["findEntry"] = async (kind, name) => {
+    const entry = await store.findEntry(kind, name);
+    if (kind !== "definition" || !isBroken || !entry) return entry;
+    return definition && { ...entry, body: { definition } };
+  };
+  // Another process, which has not read the definition before.
+  const later = new WorkflowStage({ store: overriding(store, { findEntry }), seed: "later" });
+  const failed = await later.answer({ id }, "Blue");
+  expect(failed).toMatchObject({ status: "failed", reason: "row_damaged" });
+  expect(failed.result?.summary).toMatch(/definition of its workflow.*: askd workflow approve ask/);
+  expect(later.failures).toEqual([]);
+  isBroken = false; // as after the approval
+  await later.workflows.retry(id, undefined, ADA);
+  await later.doDue();
+  expect(await later.run(id)).toMatchObject({ status: "awaiting_input" });
 });
 
 test("an answer after the deadline takes a skipped run up where it asked", async () => {

@@ -107,24 +107,26 @@ describe("a run that is repeated", () => {
   });
 });
 
-test("a step that takes longer than it may is stopped, and fails with that reason", async () => {
+test("a step that takes longer than it may is stopped, and fails with that reason and the end of its output", async () => {
   const stage = new WorkflowStage({
     script: ({ argv, signal }) =>
       argv[0] === "slow"
-        ? new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))))
+        ? new Promise((resolve) =>
+            signal.addEventListener("abort", () => resolve({ exitCode: 143, stdout: "test 1\ntest 2\n", stderr: "" })),
+          )
         : { exitCode: 0, stdout: "", stderr: "" },
   });
   const workflow = await stage.approve(`
 name: slow
 steps: [{ id: slow, tool: shell, timeout: 1s, input: { argv: [slow] } }]
-on_failure: { tool: shell, input: { argv: [tell, "{{ error.code }}"] } }
+on_failure: { tool: shell, input: { argv: [tell, "{{ error.code }}", "{{ error.output }}"] } }
 `);
   const run = await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
   const ended = stage.ended(run.id);
   await stage.engine.doDue();
   await ended;
   expect(await stage.run(run.id)).toMatchObject({ status: "failed", reason: "step_timeout" });
-  expect(stage.ran).toEqual([["slow"], ["tell", "step_timeout"]]);
+  expect(stage.ran).toEqual([["slow"], ["tell", "step_timeout", "test 1\ntest 2"]]);
 }, 30_000);
 
 test("a pull request without a change fails its step with that reason, and is not tried again", async () => {

@@ -55,3 +55,12 @@ test("a key waits for an older run that has it, wherever that is", async () => {
   expect(await mayStartNow(run, { definition: definition({}), isReopened: false }, { store })).toBe(false);
   expect(await mayStartNow(free, { definition: definition({}), isReopened: false }, { store })).toBe(true);
 });
+
+test("a key and the most runs at a time are those of one project", async () => {
+  const other = aRun({ status: "running", dir: "/other", workflow: workflow("shop") });
+  const run = aRun({ status: "queued", dir: "/project", workflow: workflow("shop") });
+  const { store } = aStore([other, run]);
+  expect(await mayStartNow(run, { definition: definition({ max_running: 1 }), isReopened: false }, { store })).toBe(
+    true,
+  );
+});

@@ -1,6 +1,7 @@
 import type { RunId } from "../../core/id.ts";
 import { type Instant, SECOND_MS, msBetween } from "../../core/instant.ts";
 import { LIVE_STATUSES, type Run } from "../../core/run/run.ts";
+import { workflowIdOf } from "../../core/workflow/approval.ts";
 import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -34,7 +35,7 @@ export async function mayStartNow(
   const { max_running: most } = definition;
   if (most === undefined && workflow.key === undefined) return true;
   let before = 0;
-  for await (const each of liveRuns(store, workflow.name)) {
+  for await (const each of liveRuns(store, workflowIdOf(run, workflow))) {
     if (!isAgain && each.id >= run.id) return true;
     if (isAgain && !isBeforeAgain(each, run)) continue;
     before += 1;
@@ -56,19 +57,22 @@ export function pauseBeforeStart(run: Pick<Run, "createdAt">, now: Instant): num
 }
 
 /** The live runs of a workflow with this key, oldest first. */
-export async function listLiveWithKey(store: Pick<Store, "listRuns">, name: string, key: string): Promise<Run[]> {
+export async function listLiveWithKey(store: Pick<Store, "listRuns">, id: string, key: string): Promise<Run[]> {
   const found: Run[] = [];
-  for await (const run of liveRuns(store, name)) if (run.workflow?.key === key) found.push(run);
+  for await (const run of liveRuns(store, id)) if (run.workflow?.key === key) found.push(run);
   return found;
 }
 
 /** The live runs of a workflow, oldest first, without their branches; more are read only as they are needed. */
-async function* liveRuns(store: Pick<Store, "listRuns">, name: string): AsyncGenerator<Run> {
+async function* liveRuns(store: Pick<Store, "listRuns">, id: string): AsyncGenerator<Run> {
   let after: RunId | undefined;
   for (let limit = FIRST_PAGE; ; limit = PAGE) {
     const from = after === undefined ? {} : { after };
     const page = await store.listRuns({ statuses: LIVE_STATUSES, order: "oldest", limit, ...from });
-    yield* page.filter(({ workflow }) => workflow?.name === name && workflow.branch === undefined);
+    yield* page.filter((run) => {
+      const { workflow } = run;
+      return workflow && workflow.branch === undefined && workflowIdOf(run, workflow) === id;
+    });
     if (page.length < limit) return;
     after = page.at(-1)?.id;
   }

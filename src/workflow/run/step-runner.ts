@@ -11,6 +11,7 @@ import { failDamagedRun } from "../../core/trail/rebuilt-row.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Redactor, redactor } from "../../core/secret/redact.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
+import { sayLostDefinition } from "../../core/workflow/approval.ts";
 import { findTimeoutMs } from "../../core/workflow/definition/step-policy.ts";
 import type { StepResult } from "../../core/workflow/run/machine.ts";
 import { JobLost } from "../../engine/decide.ts";
@@ -20,8 +21,9 @@ import { readAgentTask } from "../tool/agent.ts";
 import { findTool } from "../tool/find-tool.ts";
 import { type StepContext, StepError, type StepOutside } from "../tool/tool.ts";
 import { findHold } from "./approved-file.ts";
-import { requireBudget } from "./budget.ts";
+import { reserveBudget } from "./budget.ts";
 import { redactDeep } from "./redact-deep.ts";
+import { findDefinition } from "./kept-definition.ts";
 import { type RunReading, readTurn } from "./read-turn.ts";
 import { mayStartNow, pauseBeforeStart } from "./start-limit.ts";
 import { lookAtTriggers } from "./trigger-handler.ts";
@@ -270,10 +272,10 @@ export class StepRunner {
   ): Promise<TurnCause> {
     const { outside } = this.#deps;
     const task = readAgentTask(input, delimiterFrom(randomBytes(DELIMITER_BYTES)));
-    const left = await requireBudget(run, work);
-    const budgetUsd = left === undefined ? task.budgetUsd : Math.min(left, task.budgetUsd ?? left);
-    const tree = await outside.openTree(run);
     const id = work.decider.at(SYSTEM).ids.run();
+    const mostUsd = outside.findAgentBudget(task.agent);
+    const budgetUsd = await reserveBudget(run, { id, budgetUsd: task.budgetUsd, mostUsd }, work);
+    const tree = await outside.openTree(run);
     const { agent } = await outside.prepareAgent({
       runId: id,
       agent: task.agent,
@@ -319,10 +321,16 @@ async function finished({ job }: HeldJob, { decider }: JobContext): Promise<"non
   return "none";
 }
 
-/** Fails a run whose checkpoint is lost, and cancels what it started: nobody knows any more where it stood. */
+/** Fails a run whose checkpoint or definition is lost, and cancels the runs that it started. */
 async function failLost(runId: RunId, work: JobContext): Promise<void> {
-  if (!(await work.store.findRun(runId))) return;
-  await work.decider.changeRun(runId, SYSTEM, failDamagedRun);
+  const found = await work.store.findRun(runId);
+  if (!found) return;
+  const { workflow } = found;
+  const isLost = workflow && !(await findDefinition(work.store, workflow.definition));
+  const summary = isLost ? sayLostDefinition(workflow) : "Its checkpoint is lost: nobody knows which steps were done";
+  await work.decider.changeRun(runId, SYSTEM, ({ run, open }, at) =>
+    failDamagedRun({ run: { ...run, result: { summary } }, open }, at),
+  );
   const children = await work.store.listRuns({ parentId: runId, order: "oldest", limit: MOST_CHILDREN });
   await cancelAll(
     children.filter(({ waitedForBy }) => waitedForBy?.runId === runId),
@@ -359,11 +367,12 @@ function mayRepeat(error: unknown, { step, attempt }: NonNullable<Turn["call"]>)
 }
 
 function failureOf(error: unknown, { isOver, clean }: { isOver: boolean; clean: Redactor }): StepResult {
-  if (isOver) return { is: "failed", failure: { code: "step_timeout", message: "Its time is over" } };
+  const printed = error instanceof StepError ? error.output : undefined;
+  const output = printed === undefined ? undefined : endOf(clean(printed));
+  if (isOver) return { is: "failed", failure: { code: "step_timeout", message: "Its time is over", output } };
   const message = sayWhy(error, clean);
   if (error instanceof StepError) {
     const isFinal = error.code === "bad_input" || error.code === "ambiguous_tool" || error.code === "nothing_changed";
-    const output = error.output === undefined ? undefined : endOf(clean(error.output));
     return { is: "failed", failure: { code: error.code, message, output }, isFinal };
   }
   return { is: "failed", failure: { code: "step_failed", message } };

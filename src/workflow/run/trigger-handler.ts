@@ -46,7 +46,7 @@ export async function lookAtTriggers(job: ClaimedJob, work: JobContext, outside:
   const definition = await readDefinition(store, workflow.definition);
   const stale = await findStaleness(workflow);
   const failure = stale
-    ? { why: stale, at: work.now }
+    ? { why: stale, at: work.now, trigger: "file_changed" as const }
     : await new TriggerLook({ workflow, definition, work, outside }).look();
   const next = nextLookAt(definition, work.now) ?? later(work.now, DAY_MS);
   // The job keeps the reason, so that people see why nothing is started.
@@ -166,7 +166,8 @@ class TriggerLook {
       if (why === undefined) return;
       // One that cannot be started keeps no other from it.
       this.#hasFailed = true;
-      this.#state.failure = { why: sayProblem(cause, place, why), at: this.#deps.work.now };
+      const { now: at } = this.#deps.work;
+      this.#state.failure = { why: sayProblem(cause, place, why), at, trigger: "start_refused" };
     }
   }
 

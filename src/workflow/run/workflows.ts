@@ -15,6 +15,7 @@ import {
   workflowId,
 } from "../../core/workflow/approval.ts";
 import { checkpointEntry, parseCheckpoint } from "../../core/workflow/checkpoint.ts";
+import { isDefinitionOf } from "../../core/workflow/definition/definition-hash.ts";
 import type { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
 import { readInputs } from "../../core/workflow/definition/inputs.ts";
 import { findConcurrency } from "../../core/workflow/definition/step-policy.ts";
@@ -32,7 +33,7 @@ import {
 import type { JobContext } from "../../engine/jobs/worker.ts";
 import { newRun } from "../../engine/new-run.ts";
 import { changedRefusal } from "./approved-file.ts";
-import { isDefinitionOf, readDefinition } from "./kept-definition.ts";
+import { readDefinition } from "./kept-definition.ts";
 import { newCheckpoint } from "./new-checkpoint.ts";
 import { listLiveWithKey } from "./start-limit.ts";
 import { firstTriggerJobs } from "../../core/workflow/trigger/trigger-job.ts";
@@ -110,7 +111,7 @@ export class Workflows {
     const before = await this.#findStarted(start.once);
     if (before) return before;
     const key = findConcurrency(definition, data);
-    if (key) await this.#makeRoom(workflow.name, key, by);
+    if (key) await this.#makeRoom(workflowId(workflow), key, by);
     return decider.retry(async () => {
       const known = await this.#findStarted(start.once);
       if (known) return known;
@@ -195,9 +196,9 @@ export class Workflows {
   }
 
   /** Applies `when_busy` of a concurrency key to the runs that have it. */
-  async #makeRoom(name: string, { key, whenBusy }: { key: string; whenBusy: string }, by: Actor): Promise<void> {
+  async #makeRoom(workflow: string, { key, whenBusy }: { key: string; whenBusy: string }, by: Actor): Promise<void> {
     if (whenBusy === "wait") return;
-    const same = await listLiveWithKey(this.#deps.store, name, key);
+    const same = await listLiveWithKey(this.#deps.store, workflow, key);
     const [first] = same;
     if (first && whenBusy === "skip") {
       throw new Refusal("already_pending", `Run #${first.number} has the same key; nothing was started`, {

@@ -30,10 +30,12 @@ export const shell: StepTool = {
       signal: context.signal,
     });
     const { exitCode, stdout, stderr } = result;
+    const output = [stdout.trimEnd(), stderr.trimEnd()].join("\n").trim();
+    if (context.signal.aborted) throw new StepError("stopped", "The program was stopped", { output });
     if (exitCode !== 0) {
       const said = (stderr.trim() || stdout.trim()).split("\n").at(-1) ?? "";
       const message = `The program ended with exit code ${exitCode}${said === "" ? "" : `: ${said}`}`;
-      throw new StepError("exit_code", message, { output: [stdout.trimEnd(), stderr.trimEnd()].join("\n").trim() });
+      throw new StepError("exit_code", message, { output });
     }
     return { exitCode, stdout, stderr, json: parseJson(stdout) };
   },

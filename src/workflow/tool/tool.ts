@@ -18,6 +18,7 @@ export interface StepProgram {
   signal: AbortSignal;
 }
 
+/** How a program ended: by itself, or because its signal was aborted. */
 export interface ProgramResult {
   exitCode: number;
   /** The end of its output; longer output is cut at the beginning. */
@@ -68,6 +69,8 @@ export interface StepOutside {
   runProgram(program: StepProgram): Promise<ProgramResult>;
   /** Sends a request by the rules for addresses that somebody gave us. */
   request(request: HttpRequest): Promise<HttpResponse>;
+  /** The most that the settings let an agent cost, in US dollars. */
+  findAgentBudget(agent: string): number | undefined;
   /** Keeps what a worker needs to start an agent; returns the agent's own name. */
   prepareAgent(start: AgentStart): Promise<{ agent: string }>;
   mcpServers: readonly McpServerSettings[];

@@ -8,6 +8,7 @@ import { Scene } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import { WorkflowStage } from "../../../../test/workflow/stage.ts";
 import { exportStore } from "../../../engine/trail/export.ts";
+import { checkQueue } from "../../../doctor/queue.ts";
 import { importLines } from "../../../engine/trail/import.ts";
 import { STARTERS } from "../../../workflow/starter/starters.ts";
 
@@ -258,6 +259,36 @@ test("askd workflow show says why an imported run does not begin", async () => {
   expect(stdout).toMatch(/is queued \(.*not approved here.*: askd workflow approve plain\)/);
   const json = await type(scene, ["workflow", "show", "1", "--json=reason"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ reason: expect.stringContaining("not approved here") });
+});
+
+test("askd workflow show says that an imported run needs the approval of its older definition", async () => {
+  const [stage, here] = [new WorkflowStage(), new WorkflowStage({ seed: "here" })];
+  const workflow = await stage.approve(PLAIN);
+  await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
+  const lines: string[] = [];
+  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
+  await importLines(here.store, Readable.from(lines), ADA);
+  await here.approve(`${PLAIN}description: newer\n`);
+  await here.doDue();
+  const scene = new Scene({ store: () => here.store });
+  const { stdout } = await type(scene, ["workflow", "show", "1"]);
+  expect(stdout).toMatch(
+    /began with another version of its workflow than the one approved here.*file as it was then.*askd workflow approve plain/,
+  );
+  expect(stdout).toContain("askd workflow cancel 1");
+  const nothing = {
+    agents: [],
+    env: {},
+    doDue: async () => {},
+    startWorker: async () => false,
+    release: async () => {},
+  };
+  const findings = await checkQueue(here.store, { host: "here", ...nothing });
+  expect(findings.map(({ text }) => text).join()).toContain("began with another version of its workflow");
+  await here.approve(PLAIN);
+  await here.approve(`${PLAIN}description: newer\n`); // the older approval stays valid
+  await here.pass(30_000);
+  expect(here.ran).toHaveLength(1);
 });
 
 describe("askd workflow approve", () => {

@@ -9,3 +9,8 @@ import type { WorkflowDefinition } from "./definition.ts";
 export function hashDefinition(definition: WorkflowDefinition | Readonly<Record<string, unknown>>): string {
   return hashText(JSON.stringify(sortKeys(definition)));
 }
+
+/** Says whether a stored definition is the one that its hash names. */
+export function isDefinitionOf(hash: string, body: unknown): boolean {
+  return typeof body === "object" && body !== null && hashDefinition({ ...body }) === hash;
+}

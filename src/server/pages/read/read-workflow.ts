@@ -27,9 +27,7 @@ export async function readWorkflowRows({ workflows, engine }: PagesDeps): Promis
   const approved = (await workflows.listEntries("workflow")).map(parseApproved);
   if (approved.length === 0) return [];
   const live = await listLive(engine);
-  const failing = new Map(
-    (await workflows.listFailingJobs(MOST_FAILING)).map(({ key, failure }) => [key, failure?.why]),
-  );
+  const failing = new Map((await workflows.listFailingJobs(MOST_FAILING)).map(({ key, failure }) => [key, failure]));
   const rows = await Promise.all(
     approved.map(async (workflow) => ({
       workflow,

@@ -8,7 +8,7 @@ import type { RunId } from "../../core/id.ts";
 import { DAY_MS, MINUTE_MS } from "../../core/instant.ts";
 import { Decider } from "../../engine/decide.ts";
 import { saveLaunch, makeRunDir, runDirOf } from "./run-files.ts";
-import { deleteOldLaunches } from "./runner.ts";
+import { DailySweep, deleteOldLaunches } from "./daily-sweep.ts";
 
 test("what a run was started with is deleted when nothing can take it up: cancelled, or ended long ago", async () => {
   const stateDir = mkdtempSync(join(tmpdir(), "askd-sweep-"));
@@ -39,4 +39,27 @@ test("what a run was started with is deleted when nothing can take it up: cancel
     code: "run_ended",
     message: expect.stringContaining("is deleted"),
   });
+});
+
+test("a worker that runs for long sweeps once a day", async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "askd-sweep-"));
+  onTestFinished(() => rmSync(stateDir, { recursive: true }));
+  const scene = new Scene();
+  const { store, rules } = scene;
+  const sweep = new DailySweep(stateDir, {
+    store,
+    decider: new Decider({ store, rules, ids: IDS, now: () => scene.now }),
+  });
+  await sweep.beat(scene.now);
+  const { id } = await scene.engine.createRun({ id: IDS.run(), giveBack: "worker" }, AGENT);
+  const launch = { agent: "claude", program: "/bin/claude", args: [], dir: "/", env: { KEY: "x" }, options: {} };
+  await saveLaunch(await makeRunDir(stateDir, id), launch);
+  await scene.engine.cancelRun(id, ADA);
+  const isKept = () => existsSync(join(runDirOf(stateDir, id), "env.json"));
+  await scene.pass(23 * 60 * MINUTE_MS);
+  await sweep.beat(scene.now);
+  expect(isKept()).toBe(true);
+  await scene.pass(60 * MINUTE_MS);
+  await sweep.beat(scene.now);
+  expect(isKept()).toBe(false);
 });
