@@ -366,6 +366,77 @@ test.each([
   expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } } });
 });
 
+test.each([
+  ["somebody else", "mika"],
+  ["nobody that GitHub names", undefined],
+])("an edit by %s in the second of the comment is no answer of its author, who hears of it", async (_name, editor) => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);
+  const id = await ask({ risk: "high", approvals: { need: 1, from: ["lena"] } });
+  const comment = service.add("looking", "lena");
+  await service.editAtOnce(comment, "A", editor);
+  void scene.engine.work();
+  await expect
+    .poll(() => service.responses(), WAIT)
+    .toEqual([expect.stringMatching(/^@lena GitHub does not say who did this, or somebody else edited it/)]);
+  expect((await find(id)).status).toBe("pending");
+  await service.editAtOnce(service.add("looking", "lena"), "B", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "lena" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test("an edit by somebody else in the second of the comment claims nothing in its author's name", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  await service.editAtOnce(service.add("looking", "lena"), "claim", "mika");
+  void scene.engine.work();
+  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBe(1);
+  await settle();
+  expect((await find(id)).claim).toBeUndefined();
+});
+
+test("GitHub is asked once about each comment that may answer a question, and about no other", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask({ options: ["Redis", "Memcached"] });
+  service.add("A", "mika", 7);
+  service.add("A", "stranger");
+  service.add("@lena what do you think?");
+  service.add("A", "dependabot[bot]");
+  await service.editAtOnce(service.add("looking", "lena", 7), "A", "mika");
+  await service.say("B");
+  void scene.engine.work();
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  await service.say("thanks");
+  await settle();
+  expect(service.limits.of(/graphql/)).toHaveLength(1);
+});
+
+test.each([
+  [
+    "is at its limit",
+    {
+      reply: { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] },
+      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "0" },
+    },
+  ],
+  ["fails", { reply: { data: null, errors: [{ message: "Something went wrong while executing your query" }] } }],
+])("while GraphQL %s, a comment waits, and counts afterwards", async (_name, problem) => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  service.graphqlProblem = problem;
+  await service.say("A");
+  void scene.engine.work();
+  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
+  await settle();
+  expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
+    responses: [],
+    status: "pending",
+  });
+  service.graphqlProblem = undefined;
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
+});
+
 test("ticks belong to the person who set them, whoever edits the comment or takes one away", async () => {
   const { service, scene, ask, find } = await aScene();
   await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);

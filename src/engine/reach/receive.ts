@@ -128,6 +128,7 @@ async function applyReply(
   if (reply.automaticSubject !== undefined && (await isAutomatic(deps, channel, delivery, reply))) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return tellStranger(deps, channel, delivery, reply);
+  if (!(await isConfirmed(deps, channel, delivery, reply))) return;
   if (reply.isForged) return recordForged(deps, channel, delivery, reply);
   // Nobody has to answer news; without a question there is nothing that a reply could change.
   const { questionId } = delivery;
@@ -158,6 +159,15 @@ async function isAutomatic(deps: ReceiveDeps, channel: Channel, delivery: Delive
   const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
   const about = await readSubject(delivery, deps);
   return channel.isAutomatic?.(reply, about.message(languageOf(deps, person))) === true;
+}
+
+/** Says whether the sender said what the reply says; tells them if somebody else did. */
+async function isConfirmed(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply): Promise<boolean> {
+  if (reply.unconfirmed === undefined) return true;
+  const said = await channel.confirmSender?.(reply);
+  // A changed one comes again as it is by now.
+  if (said !== "same" && said !== "changed") await tellStranger(deps, channel, delivery, { ...reply, from: undefined });
+  return said === "same";
 }
 
 /** Brings one question of a digest, in a message of its own. */
