@@ -162,10 +162,53 @@ test("who may not write is told so once, whatever GitHub calls them, and nothing
     await service.say("I have the same problem", login);
   }
   await service.tick(service.comments[0]!, "- [ ] **A) Redis**", "reader");
-  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  await expect.poll(() => service.responses().length, WAIT).toBe(2);
   await settle();
-  expect(service.responses()).toEqual([expect.stringContaining("@reader Thank you. Only people with write access")]);
+  expect(service.responses()).toEqual([
+    expect.stringContaining("@reader Thank you. Only people with write access"),
+    expect.stringContaining("@stranger Thank you. Only people with write access"),
+  ]);
   expect((await find(id)).status).toBe("pending");
+});
+
+test("of many who may not write five are told so, in all of a question", async () => {
+  const { service, scene, ask } = await aScene();
+  void scene.engine.work();
+  await ask();
+  for (let count = 0; count < 7; count += 1) service.add("A", `stranger-${count}`);
+  await expect.poll(() => service.responses().length, WAIT).toBe(5);
+  await settle();
+  expect(service.responses()).toHaveLength(5);
+});
+
+test("each person whose comment somebody else edited hears of it, once, also after others were told something", async () => {
+  const { service, scene, ask } = await aScene();
+  await ask();
+  service.add("A", "stranger");
+  for (const login of ["mika", "cho", "mika"]) await service.editAtOnce(service.add("looking", login), "A", "lena");
+  void scene.engine.work();
+  await expect.poll(() => service.responses().length, WAIT).toBe(3);
+  await settle();
+  expect(service.responses()).toEqual([
+    expect.stringContaining("@stranger Thank you. Only people with write access"),
+    expect.stringMatching(/^@mika .*somebody else edited it/),
+    expect.stringMatching(/^@cho .*somebody else edited it/),
+  ]);
+});
+
+test("each person who names a closed question is told once that it is late", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const id = await ask();
+  await service.say("A", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  for (const login of ["mika", "cho", "mika"]) await service.say(`/answer ${shortId(id)} B`, login);
+  await expect.poll(() => service.responses().length, WAIT).toBe(2);
+  await settle();
+  expect(service.responses()).toEqual([
+    expect.stringMatching(/^@mika .*already answered by/),
+    expect.stringMatching(/^@cho .*already answered by/),
+  ]);
 });
 
 test("with the token of a workflow of GitHub a program asks, and only people answer", async () => {

@@ -4,7 +4,9 @@ import {
   type Delivery,
   deliverJob,
   deliveryEntry,
+  findNewNote,
   parseDelivery,
+  rememberNote,
   rememberReply,
 } from "../../core/channel/delivery/delivery.ts";
 import { digestKey } from "../../core/channel/news-message.ts";
@@ -142,13 +144,13 @@ async function applyReply(
       ? { text: sayWhich([delivery, ...others], channel, language), isNews: true, isLate: false }
       : await takeReply({ ...deps, channel, language }, { ...delivery, questionId }, reply, by);
   if (!taken) return;
-  const isSilent = taken.isLate && (delivery.isLateTold === true || reply.isEdited === true);
+  const note = taken.isLate ? findNewNote(delivery, "late", reply.from ?? "") : undefined;
+  const isSilent = taken.isLate && (note === undefined || reply.isEdited === true);
   const isOver = delivery.responses >= MOST_RESPONSES;
   const responds = (taken.isNews || reply.expectsResponse === true) && !isSilent && !isOver;
   await remember(deps, delivery, (now) => ({
-    ...rememberReply(now, reply.key),
+    ...rememberReply(responds && note !== undefined ? rememberNote(now, note) : now, reply.key),
     responses: now.responses + (responds && taken.isNews ? 1 : 0),
-    isLateTold: now.isLateTold === true || taken.isLate || undefined,
   }));
   if (responds) await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), taken.text);
   else if (reply.expectsResponse) await channel.acknowledge?.(reply.respondTo);
@@ -238,19 +240,18 @@ async function tellStranger(deps: ReceiveDeps, channel: Channel, delivery: Deliv
   if (responds) await channel.respond?.(reply.respondTo, text);
 }
 
-/** Tells the first person who tries to answer and may not; whoever only talks is left alone. */
+/** Tells each person who tries to answer and may not, once; a few of them in all. Talk gets no response. */
 async function tellWithoutRights(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply) {
-  const { questionId, isStrangerTold } = delivery;
-  if (questionId === undefined || isStrangerTold) return;
+  const { questionId } = delivery;
+  const reason = reply.from === undefined ? "anonymous" : "stranger.rights";
+  const note = findNewNote(delivery, reason, reply.from ?? reply.respondTo);
+  if (questionId === undefined || note === undefined) return;
   const read = await deps.decider.rows.read(questionId);
   const language = languageOf(deps, undefined);
   const isMeant = reply.place === undefined || reply.question !== undefined || namesOption(read.content, reply.text);
   if (!isMeant || !isPending(read.question)) return;
-  await remember(deps, delivery, (now) => ({ ...rememberReply(now, reply.key), isStrangerTold: true }));
-  await channel.respond?.(
-    reply.respondTo,
-    tellIn(language, reply.from === undefined ? "anonymous" : "stranger.rights"),
-  );
+  await remember(deps, delivery, (now) => rememberNote(rememberReply(now, reply.key), note));
+  await channel.respond?.(reply.respondTo, tellIn(language, reason));
 }
 
 /** Records a forged reply in the trail, one for each message; neither its sender nor the person's own limit sees it. */
