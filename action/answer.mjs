@@ -38,7 +38,7 @@ export async function findAnswer(desk, { comment, state }) {
     const answer = readAnswer(body ?? "", state);
     if (!answer) continue;
     const author = await findAuthor(desk, { state, reply });
-    if (author === "changed") return undefined; // the next look brings the comment as it is by now
+    if (author === undefined) return undefined; // the next look reads the comment again
     const { isNamed, ...said } = answer;
     if (isLate(state, author.at) && said.values.length === 0) continue; // people also talk
     const refusal = await findRefusal(desk, { state, reply, author, said, isNamed });
@@ -49,11 +49,15 @@ export async function findAnswer(desk, { comment, state }) {
   return undefined;
 }
 
-/** Who gave the answer in a comment: its author, or the person who edited the answer into it. */
+/**
+ * Who gave the answer in a comment: its author, or the person who edited the answer into it. Undefined if that is to be
+ * asked again later. An edit in the second in which the comment was written shows in its edits only.
+ */
 async function findAuthor(desk, { state, reply }) {
-  const { user, created_at: createdAt, updated_at: updatedAt } = reply;
-  if (updatedAt === createdAt) return { login: user.login, at: createdAt };
-  return findEdit(desk, reply, (text) => JSON.stringify(readAnswer(text, state)));
+  const edit = await findEdit(desk, reply, (text) => JSON.stringify(readAnswer(text, state)));
+  if (edit === "unedited") return { login: reply.user.login, at: reply.created_at };
+  if (edit === "unknown") writeNotice(`GitHub does not say at the moment who edited comment ${reply.id}`);
+  return edit === "unknown" || edit === "changed" ? undefined : edit;
 }
 
 /** Why an answer does not count; undefined if it does. */
@@ -120,7 +124,7 @@ async function findTick(desk, { comment, state, refused }) {
       .join(),
   );
   if (edit === "changed") return undefined; // the next look brings the comment as it is by now
-  const { login, at } = edit;
+  const { login, at } = edit; // without a login also if GitHub does not know of an edit
   if (login === undefined) return refuse("editor", NO_EDITOR);
   if (!(await mayWrite(desk, login))) return refuse("people", `@${login} ${NO_ACCESS}`);
   if (isLate(state, at)) return refuse("late", `@${login} ${LATE}`);

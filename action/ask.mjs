@@ -78,6 +78,10 @@ function conclude({ status, title, short_id: id, policy, answer, answered_by: by
     else writeError(said);
     return FAILING.has(policy) ? 1 : 0;
   }
+  if (policy) {
+    writeNotice(`Nobody answered ${named} in time, so ${JSON.stringify(answer)} applies.`);
+    return 0;
+  }
   writeNotice(`${named} was answered by ${by}: ${JSON.stringify(answer)}`);
   return 0;
 }

@@ -3,6 +3,7 @@ const EDITS = `query($id: ID!) {
   node(id: $id) {
     ... on IssueComment {
       body
+      lastEditedAt
       userContentEdits(first: 20) { nodes { editedAt diff editor { login kind: __typename } } }
     }
   }
@@ -10,12 +11,15 @@ const EDITS = `query($id: ID!) {
 
 /**
  * The person whose edit brought what is read in a comment now: others changed something else afterwards. Without a login
- * if GitHub names no person, and "changed" if the comment is another one by now.
+ * if GitHub names no person, "changed" if the comment is another one by now, "unedited" if nobody edited it, and
+ * "unknown" if GitHub cannot say it at the moment.
  */
 export async function findEdit({ github }, comment, read) {
   const { node } = await github.query(EDITS, { id: comment.node_id });
-  if (!node) return {};
+  if (node === undefined) return "unknown";
+  if (node === null) return {}; // the token may not see it
   if (node.body !== comment.body) return "changed";
+  if (node.lastEditedAt === null && !node.userContentEdits?.nodes?.length) return "unedited";
   const edit = findLastEdit(node, read);
   return edit?.editor?.kind === "User" ? { login: edit.editor.login, at: edit.editedAt } : {};
 }

@@ -29,6 +29,24 @@ test("an answer that somebody edited into another person's comment is the answer
   expect((await step()).outputs).toMatchObject({ state: "answered", answer: "early", "answered-by": "@mika" });
 });
 
+test("an edit in the second of the comment is the answer of the editor too", async () => {
+  await step();
+  await service.editAtOnce(service.add("I would rather wait", "lena"), "B", "reader");
+  expect((await step()).outputs).toMatchObject({ state: "pending" });
+  await service.editAtOnce(service.add("looking", "lena"), "B", "mika");
+  expect((await step()).outputs).toMatchObject({ state: "answered", answer: "early", "answered-by": "@mika" });
+});
+
+test("a comment whose editor GitHub cannot look up is read again later", async () => {
+  await step();
+  service.add("B", "lena");
+  service.graphqlProblem = { reply: { data: null, errors: [{ message: "Something went wrong" }] } };
+  expect((await step()).outputs).toMatchObject({ state: "pending" });
+  expect(notes()).toEqual([]);
+  service.graphqlProblem = undefined;
+  expect((await step()).outputs).toMatchObject({ state: "answered", answer: "early", "answered-by": "@lena" });
+});
+
 test("an answer that was edited by who may not write, or by nobody that GitHub names, does not count", async () => {
   await step();
   await editLater(service.add("I would rather wait", "lena"), "B", "reader");

@@ -38,8 +38,10 @@ test.each([
   await step({ ...QUESTION, ...inputs });
   expect(service.comments[0]?.body).toContain(`the workflow will **${shown}**`);
   passDeadline();
-  const { exit, outputs } = await step({ ...QUESTION, ...inputs });
+  const { exit, log, outputs } = await step({ ...QUESTION, ...inputs });
   expect({ exit, outputs }).toMatchObject({ exit: 0, outputs: { state: "timeout", answer, choice: answer } });
+  expect(log).toContain(`Nobody answered ${outputs["question-id"]} "Which approach?" in time, so "${answer}" applies.`);
+  expect(log).not.toContain("null");
 });
 
 test("a question that escalates names and assigns the person, and fails the step", async () => {

@@ -100,6 +100,23 @@ test("a comment that somebody else edited is no answer, whatever webhook told of
   expect(await answer(id)).toMatchObject({ by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } });
 });
 
+test("an edit by somebody else in the second of the comment is no answer either, by webhook and by looking", async () => {
+  const { service, scene, engine, ask, answer } = await aStage({ pollMs: 20 });
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);
+  const id = await ask({ risk: "high", allow_text: false, approvals: { need: 1, from: ["lena"] } });
+  await service.say("looking", "lena");
+  const asked = service.limits.of(/graphql/).length;
+  expect(asked).toBe(0); // a signed event has the author's own words
+  await service.editAtOnce(
+    service.comments.findLast(({ login }) => login === "lena")!,
+    "A",
+    "mika",
+  );
+  void engine.work();
+  await expect.poll(() => service.responses(), WAIT).toContainEqual(expect.stringContaining("somebody else edited it"));
+  expect(await answer(id)).toBeUndefined();
+});
+
 test("a tick that was there already does not belong to the next person who edits the comment", async () => {
   const { service, scene, ask, answer } = await aStage();
   await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);

@@ -162,6 +162,13 @@ export class GithubServer implements Counterpart {
     await this.#hook("edited", comment, login ?? "ghost", { changes: { body: { from } } });
   }
 
+  /** Changes a comment in the second in which it was written: REST does not show that it was edited. */
+  async editAtOnce(comment: GithubComment, body: string, login: string | undefined): Promise<void> {
+    await this.edit(comment, body, login);
+    comment.updatedAt = comment.createdAt;
+    for (const edit of comment.edits) edit.editedAt = comment.createdAt;
+  }
+
   async say(text: string, login = "mika", issue = ISSUE): Promise<void> {
     await this.#hook("created", this.add(text, login, issue), login);
   }
@@ -397,7 +404,8 @@ export class GithubServer implements Counterpart {
       diff,
       editor: login === undefined ? null : { login, kind: login.endsWith("[bot]") ? "Bot" : "User" },
     }));
-    send(200, { data: { node: { body: comment.body, userContentEdits: { nodes } } } });
+    const lastEditedAt = comment.edits.at(-1)?.editedAt ?? null;
+    send(200, { data: { node: { body: comment.body, lastEditedAt, userContentEdits: { nodes } } } });
   }
 
   #send(

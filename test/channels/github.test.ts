@@ -162,10 +162,53 @@ test("who may not write is told so once, whatever GitHub calls them, and nothing
     await service.say("I have the same problem", login);
   }
   await service.tick(service.comments[0]!, "- [ ] **A) Redis**", "reader");
-  await expect.poll(() => service.responses().length, WAIT).toBe(1);
+  await expect.poll(() => service.responses().length, WAIT).toBe(2);
   await settle();
-  expect(service.responses()).toEqual([expect.stringContaining("@reader Thank you. Only people with write access")]);
+  expect(service.responses()).toEqual([
+    expect.stringContaining("@reader Thank you. Only people with write access"),
+    expect.stringContaining("@stranger Thank you. Only people with write access"),
+  ]);
   expect((await find(id)).status).toBe("pending");
+});
+
+test("of many who may not write five are told so, in all of a question", async () => {
+  const { service, scene, ask } = await aScene();
+  void scene.engine.work();
+  await ask();
+  for (let count = 0; count < 7; count += 1) service.add("A", `stranger-${count}`);
+  await expect.poll(() => service.responses().length, WAIT).toBe(5);
+  await settle();
+  expect(service.responses()).toHaveLength(5);
+});
+
+test("each person whose comment somebody else edited hears of it, once, also after others were told something", async () => {
+  const { service, scene, ask } = await aScene();
+  await ask();
+  service.add("A", "stranger");
+  for (const login of ["mika", "cho", "mika"]) await service.editAtOnce(service.add("looking", login), "A", "lena");
+  void scene.engine.work();
+  await expect.poll(() => service.responses().length, WAIT).toBe(3);
+  await settle();
+  expect(service.responses()).toEqual([
+    expect.stringContaining("@stranger Thank you. Only people with write access"),
+    expect.stringMatching(/^@mika .*somebody else edited it/),
+    expect.stringMatching(/^@cho .*somebody else edited it/),
+  ]);
+});
+
+test("each person who names a closed question is told once that it is late", async () => {
+  const { service, scene, ask, find } = await aScene();
+  void scene.engine.work();
+  const id = await ask();
+  await service.say("A", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  for (const login of ["mika", "cho", "mika"]) await service.say(`/answer ${shortId(id)} B`, login);
+  await expect.poll(() => service.responses().length, WAIT).toBe(2);
+  await settle();
+  expect(service.responses()).toEqual([
+    expect.stringMatching(/^@mika .*already answered by/),
+    expect.stringMatching(/^@cho .*already answered by/),
+  ]);
 });
 
 test("with the token of a workflow of GitHub a program asks, and only people answer", async () => {
@@ -364,6 +407,77 @@ test.each([
   await service.edit(comment, "B", "mika");
   await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
   expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test.each([
+  ["somebody else", "mika"],
+  ["nobody that GitHub names", undefined],
+])("an edit by %s in the second of the comment is no answer of its author, who hears of it", async (_name, editor) => {
+  const { service, scene, ask, find } = await aScene();
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: [], github: "Lena" }, SYSTEM);
+  const id = await ask({ risk: "high", approvals: { need: 1, from: ["lena"] } });
+  const comment = service.add("looking", "lena");
+  await service.editAtOnce(comment, "A", editor);
+  void scene.engine.work();
+  await expect
+    .poll(() => service.responses(), WAIT)
+    .toEqual([expect.stringMatching(/^@lena GitHub does not say who did this, or somebody else edited it/)]);
+  expect((await find(id)).status).toBe("pending");
+  await service.editAtOnce(service.add("looking", "lena"), "B", "lena");
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "lena" }, items: { "1": { values: ["Memcached"] } } } });
+});
+
+test("an edit by somebody else in the second of the comment claims nothing in its author's name", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  await service.editAtOnce(service.add("looking", "lena"), "claim", "mika");
+  void scene.engine.work();
+  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBe(1);
+  await settle();
+  expect((await find(id)).claim).toBeUndefined();
+});
+
+test("GitHub is asked once about each comment that may answer a question, and about no other", async () => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask({ options: ["Redis", "Memcached"] });
+  service.add("A", "mika", 7);
+  service.add("A", "stranger");
+  service.add("@lena what do you think?");
+  service.add("A", "dependabot[bot]");
+  await service.editAtOnce(service.add("looking", "lena", 7), "A", "mika");
+  await service.say("B");
+  void scene.engine.work();
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  await service.say("thanks");
+  await settle();
+  expect(service.limits.of(/graphql/)).toHaveLength(1);
+});
+
+test.each([
+  [
+    "is at its limit",
+    {
+      reply: { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] },
+      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "0" },
+    },
+  ],
+  ["fails", { reply: { data: null, errors: [{ message: "Something went wrong while executing your query" }] } }],
+])("while GraphQL %s, a comment waits, and counts afterwards", async (_name, problem) => {
+  const { service, scene, ask, find } = await aScene();
+  const id = await ask();
+  service.graphqlProblem = problem;
+  await service.say("A");
+  void scene.engine.work();
+  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
+  await settle();
+  expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
+    responses: [],
+    status: "pending",
+  });
+  service.graphqlProblem = undefined;
+  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
 });
 
 test("ticks belong to the person who set them, whoever edits the comment or takes one away", async () => {

@@ -75,6 +75,11 @@ export function readComment(repo: string, comment: Comment): Reply | undefined {
   };
 }
 
+/** What confirms the author of a comment: GitHub's list of comments does not show every edit. */
+export function unconfirmed(reply: Reply, repo: string, { node_id: node, body }: Comment): Reply {
+  return { ...reply, unconfirmed: { repo, node, body: body ?? "" } };
+}
+
 /** Says whether this is a comment of ours with ticked boxes. */
 export function hasTicks({ body }: Comment): boolean {
   return markedQuestion(body ?? "") !== undefined && tickedKeys(body ?? "").length > 0;

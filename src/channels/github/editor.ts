@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Channel } from "../../core/channel/channel.ts";
+import { ServiceFailure } from "../../core/channel/service-failure.ts";
 import { type GithubCall, LIMIT_MS } from "./api.ts";
 import type { Comment, TickAct } from "./comment.ts";
 import { tickedKeys } from "./issue-comment.ts";
@@ -11,6 +13,7 @@ export const EDITOR_QUERY = `query($id: ID!) {
   node(id: $id) {
     ... on IssueComment {
       body
+      lastEditedAt
       userContentEdits(first: ${MOST_EDITS}) { nodes { editedAt diff editor { login kind: __typename } } }
     }
   }
@@ -25,7 +28,11 @@ type Edit = z.infer<typeof Edit>;
 const Edited = z.object({
   data: z.object({
     node: z
-      .object({ body: z.string(), userContentEdits: z.object({ nodes: z.array(Edit.nullable()) }).nullable() })
+      .object({
+        body: z.string(),
+        lastEditedAt: z.string().nullable(),
+        userContentEdits: z.object({ nodes: z.array(Edit.nullable()) }).nullable(),
+      })
       .nullable(),
   }),
 });
@@ -34,13 +41,15 @@ const Problems = z.object({ errors: z.array(z.object({ type: z.string().optional
 
 interface CommentPlace {
   repo: string;
-  comment: Comment;
+  comment: Pick<Comment, "node_id" | "body">;
   signal: AbortSignal | undefined;
 }
 
 /** The edits of a comment from its present text on, newest first. */
 interface CommentEdits {
   edits: Edit[];
+  /** The comment is as it was written. */
+  isUnedited: boolean;
   /** No older edits were left out. */
   isWhole: boolean;
 }
@@ -55,17 +64,31 @@ export class GithubLimit extends Error {
   }
 }
 
-/** The person who saved a comment as it is now; undefined if GitHub does not say, or if it was no person. */
-export async function findEditor(
-  call: GithubCall,
-  place: CommentPlace,
-): Promise<{ login: string | undefined } | "changed"> {
-  const read = await readEdits(call, place);
-  return read === "changed" ? read : { login: personOf(read.edits[0]) };
+/**
+ * Asks GitHub whether the author of a comment saved it as it is now. An edit in the second in which the comment was
+ * written leaves no other trace. While GitHub's limit lasts, it is not asked.
+ */
+export function senderConfirmer(call: GithubCall, nowMs: () => number): NonNullable<Channel["confirmSender"]> {
+  let limitedUntilMs = 0;
+  return async ({ from, unconfirmed: { repo = "", node = "", body = "" } = {} }) => {
+    const fail = (why: string, error?: unknown) => new ServiceFailure(why, { cause: error });
+    if (limitedUntilMs > nowMs()) throw fail("who edited a comment cannot be read: GitHub's limit is reached");
+    try {
+      const read = await readEdits(call, { repo, comment: { node_id: node, body }, signal: undefined });
+      if (read === "changed") return read;
+      return read.isUnedited || personOf(read.edits[0]) === from ? "same" : "other";
+    } catch (error) {
+      if (error instanceof GithubLimit) limitedUntilMs = nowMs() + error.waitMs;
+      throw fail(error instanceof Error ? error.message : "who edited a comment cannot be read", error);
+    }
+  };
 }
 
 /** The ticks that the last change of ticks in a comment set, and whose they are. */
-export async function findTickAct(call: GithubCall, place: CommentPlace): Promise<TickAct | "changed"> {
+export async function findTickAct(
+  call: GithubCall,
+  place: CommentPlace & { comment: Comment },
+): Promise<TickAct | "changed"> {
   const read = await readEdits(call, place);
   if (read === "changed") return read;
   const { comment } = place;
@@ -97,7 +120,7 @@ async function readEdits(call: GithubCall, { repo, comment, signal }: CommentPla
   }
   const { node } = parsed.data.data;
   // A comment that GraphQL does not show is there all the same: it came in the list.
-  if (!node) return { edits: [], isWhole: false };
+  if (!node) return { edits: [], isUnedited: false, isWhole: false };
   if (node.body !== (comment.body ?? "")) return "changed";
   const edits = (node.userContentEdits?.nodes ?? []).filter((edit) => edit !== null);
   const newestFirst = edits.toSorted((one, other) => other.editedAt.localeCompare(one.editedAt));
@@ -105,7 +128,11 @@ async function readEdits(call: GithubCall, { repo, comment, signal }: CommentPla
   const last = newestFirst.findIndex(
     ({ editedAt, diff }) => editedAt === newestFirst[0]?.editedAt && diff === comment.body,
   );
-  return { edits: newestFirst.slice(Math.max(0, last)), isWhole: edits.length < MOST_EDITS };
+  return {
+    edits: newestFirst.slice(Math.max(0, last)),
+    isUnedited: node.lastEditedAt === null && edits.length === 0,
+    isWhole: edits.length < MOST_EDITS,
+  };
 }
 
 /**

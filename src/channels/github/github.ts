@@ -9,6 +9,7 @@ import { answerText } from "../email/reply-answer.ts";
 import type { Outbound } from "../outbound.ts";
 import { type GithubCall, attempt, githubCaller, judgeReply } from "./api.ts";
 import { Comment, commentIdOf, issueOf, outsideRef, parseRef, reactionOf, ticksOf } from "./comment.ts";
+import { senderConfirmer } from "./editor.ts";
 import { applyEffects } from "./effects.ts";
 import { readHook } from "./hook.ts";
 import {
@@ -72,6 +73,7 @@ export function githubChannel(settings: GithubSettings, outbound: Outbound): Cha
       isAfter: (reply, outside) => commentIdOf(reply) > parseRef(outside).id,
     },
     mayAnswer: (reply) => mayWrite(reply.respondTo.split("#")[0] ?? "", reply.from ?? ""),
+    confirmSender: senderConfirmer(call, () => outbound.nowMs()),
     verify: () => verify(call, settings),
     listen: (cursor, signal, listOpen = () => Promise.resolve([])) =>
       listen({ call, settings, takenTicks, nowMs: () => outbound.nowMs() }, { cursor, signal, listOpen }),

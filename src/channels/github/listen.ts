@@ -4,8 +4,8 @@ import type { InboundBatch, OutsideRef, Reply } from "../../core/channel/channel
 import type { GithubSettings } from "../../core/channel/channel-settings.ts";
 import type { GithubCall, GithubReply } from "./api.ts";
 import { CommentFeed, type FeedResult } from "./comment-feed.ts";
-import { Comment, hasTicks, parseRef, reactionReply, readComment, tickReply, ticksOf } from "./comment.ts";
-import { GithubLimit, findEditor, findTickAct } from "./editor.ts";
+import { Comment, hasTicks, parseRef, reactionReply, readComment, tickReply, ticksOf, unconfirmed } from "./comment.ts";
+import { GithubLimit, findTickAct } from "./editor.ts";
 import { offersPair } from "./issue-comment.ts";
 
 /** Without a place to go on from, comments of this time are read: nobody answers older questions. */
@@ -107,12 +107,9 @@ async function readReplies(deps: ListenDeps, repo: string, comment: Comment, sig
     // The next look brings the comment as it is by now.
     return act === "changed" ? [] : [tickReply(repo, comment, act)];
   }
-  const reply = readComment(repo, comment);
-  if (!reply?.isEdited) return reply ? [reply] : [];
   // People with write access can edit the comment of another, who did not say that.
-  const editor = await findEditor(deps.call, { repo, comment, signal });
-  if (editor === "changed") return [];
-  return [editor.login === reply.from ? reply : { ...reply, from: undefined }];
+  const reply = readComment(repo, comment);
+  return reply ? [unconfirmed(reply, repo, comment)] : [];
 }
 
 /**

@@ -62,6 +62,8 @@ export interface Reply {
   place?: string | undefined;
   /** The person changed what they said before. */
   isEdited?: boolean | undefined;
+  /** Others can change what the sender said, and perhaps did: all that the channel needs to find out. */
+  unconfirmed?: Readonly<Record<string, string>> | undefined;
   /** The question that the sender names, as in `/answer q-456 A`; the text is what follows. */
   question?: string | undefined;
   text: string;
@@ -150,6 +152,8 @@ export interface Channel {
   readonly places?: ReplyPlaces;
   /** Says whether an account that belongs to nobody on the list of people may answer. */
   mayAnswer?(reply: Reply): Promise<boolean>;
+  /** Finds out whether the sender of an unconfirmed reply said it so; `changed` if they or others say something else by now. */
+  confirmSender?(reply: Reply): Promise<"same" | "other" | "changed">;
   /** Finds a message that an attempt may have sent before its process died, or before the service could reply. */
   find?(wire: WireMessage): Promise<OutsideRef | undefined>;
   /** Says whether the message of this question, as it is there now, shows this already. */

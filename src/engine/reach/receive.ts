@@ -4,7 +4,9 @@ import {
   type Delivery,
   deliverJob,
   deliveryEntry,
+  findNewNote,
   parseDelivery,
+  rememberNote,
   rememberReply,
 } from "../../core/channel/delivery/delivery.ts";
 import { digestKey } from "../../core/channel/news-message.ts";
@@ -128,6 +130,7 @@ async function applyReply(
   if (reply.automaticSubject !== undefined && (await isAutomatic(deps, channel, delivery, reply))) return;
   const by = await findSender(deps.decider, channel, delivery, reply);
   if (!by) return tellStranger(deps, channel, delivery, reply);
+  if (!(await isConfirmed(deps, channel, delivery, reply))) return;
   if (reply.isForged) return recordForged(deps, channel, delivery, reply);
   // Nobody has to answer news; without a question there is nothing that a reply could change.
   const { questionId } = delivery;
@@ -141,13 +144,13 @@ async function applyReply(
       ? { text: sayWhich([delivery, ...others], channel, language), isNews: true, isLate: false }
       : await takeReply({ ...deps, channel, language }, { ...delivery, questionId }, reply, by);
   if (!taken) return;
-  const isSilent = taken.isLate && (delivery.isLateTold === true || reply.isEdited === true);
+  const note = taken.isLate ? findNewNote(delivery, "late", reply.from ?? "") : undefined;
+  const isSilent = taken.isLate && (note === undefined || reply.isEdited === true);
   const isOver = delivery.responses >= MOST_RESPONSES;
   const responds = (taken.isNews || reply.expectsResponse === true) && !isSilent && !isOver;
   await remember(deps, delivery, (now) => ({
-    ...rememberReply(now, reply.key),
+    ...rememberReply(responds && note !== undefined ? rememberNote(now, note) : now, reply.key),
     responses: now.responses + (responds && taken.isNews ? 1 : 0),
-    isLateTold: now.isLateTold === true || taken.isLate || undefined,
   }));
   if (responds) await channel.respond?.(await findResponseAddress(deps.decider, delivery, reply), taken.text);
   else if (reply.expectsResponse) await channel.acknowledge?.(reply.respondTo);
@@ -158,6 +161,15 @@ async function isAutomatic(deps: ReceiveDeps, channel: Channel, delivery: Delive
   const person = delivery.person === undefined ? undefined : await deps.decider.findPerson(delivery.person);
   const about = await readSubject(delivery, deps);
   return channel.isAutomatic?.(reply, about.message(languageOf(deps, person))) === true;
+}
+
+/** Says whether the sender said what the reply says; tells them if somebody else did. */
+async function isConfirmed(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply): Promise<boolean> {
+  if (reply.unconfirmed === undefined) return true;
+  const said = await channel.confirmSender?.(reply);
+  // A changed one comes again as it is by now.
+  if (said !== "same" && said !== "changed") await tellStranger(deps, channel, delivery, { ...reply, from: undefined });
+  return said === "same";
 }
 
 /** Brings one question of a digest, in a message of its own. */
@@ -228,19 +240,18 @@ async function tellStranger(deps: ReceiveDeps, channel: Channel, delivery: Deliv
   if (responds) await channel.respond?.(reply.respondTo, text);
 }
 
-/** Tells the first person who tries to answer and may not; whoever only talks is left alone. */
+/** Tells each person who tries to answer and may not, once; a few of them in all. Talk gets no response. */
 async function tellWithoutRights(deps: ReceiveDeps, channel: Channel, delivery: Delivery, reply: Reply) {
-  const { questionId, isStrangerTold } = delivery;
-  if (questionId === undefined || isStrangerTold) return;
+  const { questionId } = delivery;
+  const reason = reply.from === undefined ? "anonymous" : "stranger.rights";
+  const note = findNewNote(delivery, reason, reply.from ?? reply.respondTo);
+  if (questionId === undefined || note === undefined) return;
   const read = await deps.decider.rows.read(questionId);
   const language = languageOf(deps, undefined);
   const isMeant = reply.place === undefined || reply.question !== undefined || namesOption(read.content, reply.text);
   if (!isMeant || !isPending(read.question)) return;
-  await remember(deps, delivery, (now) => ({ ...rememberReply(now, reply.key), isStrangerTold: true }));
-  await channel.respond?.(
-    reply.respondTo,
-    tellIn(language, reply.from === undefined ? "anonymous" : "stranger.rights"),
-  );
+  await remember(deps, delivery, (now) => rememberNote(rememberReply(now, reply.key), note));
+  await channel.respond?.(reply.respondTo, tellIn(language, reason));
 }
 
 /** Records a forged reply in the trail, one for each message; neither its sender nor the person's own limit sees it. */

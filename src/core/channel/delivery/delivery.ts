@@ -13,6 +13,8 @@ export const SENDING_MS = 30 * SECOND_MS;
 const PRESENT_WAIT_MS = MINUTE_MS;
 const LONGEST_WAIT_MS = HOUR_MS;
 const ID_CHARS = 32;
+/** How many people are told that their replies do not count, in all of a message. */
+const MOST_NOTES = 5;
 const REPLIES_REMEMBERED = 50;
 
 /**
@@ -81,10 +83,12 @@ export const Delivery = z.object({
   handled: z.array(z.string()),
   /** How many replies were responded to in the channel. */
   responses: z.int(),
-  /** A late reply was told the outcome. */
+  /** A reply to news was told that they need none. */
   isLateTold: z.boolean().optional(),
-  /** Somebody who may not answer was told so. */
+  /** A forged reply was recorded. */
   isStrangerTold: z.boolean().optional(),
+  /** The notes that a reply does not count: a hash of the reason and the account for each. */
+  notes: z.array(z.string()).optional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 
@@ -299,6 +303,16 @@ export function failDelivery(
 export function returnDelivery(delivery: Delivery, why: string, now: Instant): Delivery {
   const tries = (delivery.failure?.tries ?? 0) + 1;
   return { ...delivery, state: "failed", failure: { why, at: now, tries }, isReported: true };
+}
+
+/** Names a note to an account that its reply does not count; undefined if it had that note, or if there were enough. */
+export function findNewNote({ notes = [] }: Delivery, reason: string, account: string): string | undefined {
+  const note = hashText(`${reason} ${account.toLowerCase()}`).slice(0, ID_CHARS);
+  return notes.length >= MOST_NOTES || notes.includes(note) ? undefined : note;
+}
+
+export function rememberNote(delivery: Delivery, note: string): Delivery {
+  return { ...delivery, notes: [...(delivery.notes ?? []), note] };
 }
 
 /** The delivery after a reply, with its key. */
