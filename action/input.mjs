@@ -53,7 +53,8 @@ function readOption(line) {
   return { value, label };
 }
 
-function readWait(text) {
+/** How long a step waits; 0 if it ends at once. */
+export function readWait(text) {
   if (text === "" || text === "false") return 0;
   if (text === "true") return LONGEST_WAIT_MS;
   const [, count, unit] = /^(\d+)\s*([smh])$/.exec(text) ?? [];

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { tellLate } from "./answer.mjs";
 import { GitHub } from "./github.mjs";
+import { readWait } from "./input.mjs";
 import { findAccount, findComment, postOnce } from "./own.mjs";
 import { lookedForState, wantedState } from "./question.mjs";
 import { deleteRecord, keepRecord } from "./record.mjs";
@@ -20,6 +21,7 @@ export async function askInIssue(env, nowMs = Date.now()) {
   const key = readKey(env);
   const event = readEvent(env);
   requireOwn(event, env);
+  requireNoWait(env);
   const clean = redactorOf(env);
   const desk = { github: new GitHub(env), repo: env.GITHUB_REPOSITORY, key, env, event, nowMs, clean };
   const issue = Number((env.INPUT_ISSUE ?? "").trim() || (event.issue?.number ?? event.pull_request?.number));
@@ -53,6 +55,14 @@ function requireOwn({ pull_request: pull, repository }, { GITHUB_REPOSITORY: rep
   if ((head !== undefined && head !== repo) || (repository && repository.full_name !== repo)) {
     throw new Error("This event comes from a fork; it can neither ask nor answer");
   }
+}
+
+/** A step that asks in an issue ends at once: the comment with the answer starts a workflow of its own. */
+function requireNoWait({ INPUT_WAIT: wait = "" }) {
+  if (readWait(wait.trim()) === 0) return;
+  throw new Error(
+    "The input wait needs a server: with channel issue no step waits. Remove it, and look for the answer",
+  );
 }
 
 /** Asks, or returns what is asked already: of several jobs at the same time the first one's question stays. */
