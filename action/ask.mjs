@@ -2,14 +2,16 @@
 import process from "node:process";
 import { readInputs } from "./input.mjs";
 import { renderSummary, tellOutputs, tellSummary, writeError, writeNotice } from "./runner.mjs";
+import { readOwnSecrets, redactorOf } from "./secret.mjs";
 import { Server } from "./server.mjs";
 
 const FAILING = new Set(["fail", "escalate"]);
 
+const clean = redactorOf(process.env);
 try {
   process.exitCode = await ask(process.env);
 } catch (error) {
-  writeError(error instanceof Error ? error.message : String(error));
+  writeError(clean(error instanceof Error ? error.message : String(error)));
   process.exitCode = 1;
 }
 
@@ -17,12 +19,11 @@ async function ask(env) {
   if ((env.INPUT_CHANNEL ?? "").trim() === "issue") return askHere(env);
   const { body, key, waitMs } = readInputs(env);
   const server = new Server(env);
-  const asked = await server.ask(body, key);
+  const asked = await server.ask({ ...body, secrets: readOwnSecrets(env) }, key);
   const question = waitMs > 0 && asked.status === "pending" ? await server.wait(asked.id, waitMs) : asked;
   const url = server.addressOf(question);
   tellOutputs(env, outputsOf(question, url));
-  tellSummary(env, renderSummary(question, url));
-  return conclude(question);
+  return conclude(env, question, url);
 }
 
 /** Asks or looks in the issue of the event, with no server; a look may find no question. */
@@ -40,8 +41,7 @@ async function askHere(env) {
     session: resume?.session ?? "",
     message: resume?.message ?? "",
   });
-  tellSummary(env, renderSummary(question, url));
-  return conclude(question);
+  return conclude(env, question, url);
 }
 
 function outputsOf(question, url) {
@@ -57,8 +57,25 @@ function outputsOf(question, url) {
   };
 }
 
+/** Shows on the page of the run and in the log what became of the question, without secrets. */
+function conclude(env, question, url) {
+  const shown = {
+    ...question,
+    title: clean(question.title),
+    answer: clean(question.answer),
+    reason: clean(question.reason),
+    items: question.items.map((item) => ({ ...item, options: item.options?.map(redactOption) })),
+  };
+  tellSummary(env, renderSummary(shown, url));
+  return tellOutcome(shown);
+}
+
+function redactOption(option) {
+  return { ...option, label: clean(option.label), description: clean(option.description) };
+}
+
 /** Says in the log what became of it; a question that nobody answered fails the step where that was declared. */
-function conclude({ status, title, short_id: id, policy, answer, answered_by: by, reason }) {
+function tellOutcome({ status, title, short_id: id, policy, answer, answered_by: by, reason }) {
   const named = `${id} ${JSON.stringify(title)}`;
   if (status === "pending") {
     writeNotice(`${named} waits for a person. Run this workflow again when it is answered.`);

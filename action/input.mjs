@@ -1,7 +1,10 @@
 // What the workflow says: inputs come as variables, INPUT_ and the name in capitals.
+import { findOption } from "./reply.mjs";
+
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000 };
 /** A hosted job ends after six hours; a step that waits leaves some of it for what comes after. */
 const LONGEST_WAIT_MS = 5.5 * UNIT_MS.h;
+const RECOMMENDED = /\s*\(recommended\)\s*$/i;
 
 /** The question as the server takes it, the key that finds it again, and how long to wait here. */
 export function readInputs(env) {
@@ -9,13 +12,15 @@ export function readInputs(env) {
   const question = input("question");
   if (question === "") throw new Error("The input question is empty");
   const onTimeout = input("on-timeout") || (input("default") === "" ? "" : "default");
+  const options = readOptions(input("options"));
+  requireDefault(input("default"), { onTimeout, options });
   const effects = {
     ...given("add_label", input("timeout-label")),
     ...given("comment", input("timeout-comment")),
     ...given("assign_to", input("timeout-assign")),
   };
   const body = {
-    items: [{ text: question, options: readOptions(input("options")) }],
+    items: [{ text: question, options }],
     ...given("context", input("context")),
     ...given("timeout", input("timeout")),
     ...given("on_timeout", onTimeout),
@@ -28,6 +33,32 @@ export function readInputs(env) {
     },
   };
   return { body, key: keyOf(env, input("key")), waitMs: readWait(input("wait")) };
+}
+
+/** A default that could not apply is refused: the server would take it for an answer in own words, or drop it. */
+function requireDefault(given, { onTimeout, options }) {
+  if (given === "") return;
+  if (onTimeout !== "default")
+    throw new Error(`The input default is for on-timeout default, and on-timeout is ${JSON.stringify(onTimeout)}`);
+  if (options.length > 0 && !findDefault(letterOptions(options), given))
+    throw new Error(`The input default is ${JSON.stringify(given)}, which is none of the options`);
+}
+
+/** The option that the input default names; exactly, if one is written so. */
+export function findDefault(options, given) {
+  const exact = options.find(({ key, value, label }) => [key, value, label].includes(given));
+  return exact ?? findOption(options, given);
+}
+
+/** The options as people see them: with letters, and without the mark of the recommended one. */
+export function letterOptions(options) {
+  return options.map(({ value, label, description }, index) => ({
+    key: String.fromCharCode(65 + index),
+    value: value.replace(RECOMMENDED, ""),
+    label: label.replace(RECOMMENDED, ""),
+    description,
+    isRecommended: RECOMMENDED.test(label),
+  }));
 }
 
 /** The same for every attempt of a workflow run, so that running it again finds the question and its answer. */
@@ -53,7 +84,8 @@ function readOption(line) {
   return { value, label };
 }
 
-function readWait(text) {
+/** How long a step waits; 0 if it ends at once. */
+export function readWait(text) {
   if (text === "" || text === "false") return 0;
   if (text === "true") return LONGEST_WAIT_MS;
   const [, count, unit] = /^(\d+)\s*([smh])$/.exec(text) ?? [];

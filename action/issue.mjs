@@ -3,10 +3,12 @@
 import { readFileSync } from "node:fs";
 import { tellLate } from "./answer.mjs";
 import { GitHub } from "./github.mjs";
+import { readWait } from "./input.mjs";
 import { findAccount, findComment, postOnce } from "./own.mjs";
 import { lookedForState, wantedState } from "./question.mjs";
 import { deleteRecord, keepRecord } from "./record.mjs";
-import { bodyOf, settle } from "./settle.mjs";
+import { redactorOf } from "./secret.mjs";
+import { bodyOf, settle, shownState } from "./settle.mjs";
 import { readKey } from "./state.mjs";
 import { sweep } from "./sweep.mjs";
 import { keepWork, restoreWork } from "./work.mjs";
@@ -19,17 +21,19 @@ export async function askInIssue(env, nowMs = Date.now()) {
   const key = readKey(env);
   const event = readEvent(env);
   requireOwn(event, env);
-  const desk = { github: new GitHub(env), repo: env.GITHUB_REPOSITORY, key, env, event, nowMs };
+  requireNoWait(env);
+  const clean = redactorOf(env);
+  const desk = { github: new GitHub(env), repo: env.GITHUB_REPOSITORY, key, env, event, nowMs, clean };
   const issue = Number((env.INPUT_ISSUE ?? "").trim() || (event.issue?.number ?? event.pull_request?.number));
   const isLook = (env.INPUT_QUESTION ?? "").trim() === "";
   if (!Number.isInteger(issue) && isLook) return lookAtAll(desk);
   if (!Number.isInteger(issue)) throw new Error("This event belongs to no issue; name one in the input issue");
-  const wanted = isLook ? lookedForState(env, issue) : wantedState(env, issue, nowMs);
+  const wanted = isLook ? lookedForState(env, issue) : wantedState(env, { issue, nowMs, clean });
   const found = await findComment(desk, wanted);
   if (!found.comment && isLook) return { url: addressOf(env, issue) };
   if (!found.comment) return { question: viewOf(await post(desk, wanted, found.newest)), url: addressOf(env, issue) };
   const state = await settle(desk, found);
-  if (state.isTakenElsewhere) await tellLate(desk, { comment: found.comment, state });
+  if (state.isTakenElsewhere) await tellLate(desk, { comment: found.comment, state: shownState(state, clean) });
   const url = addressOf(env, issue, found.comment.id);
   // Only the job that goes on with the answer takes up the work.
   const goesOn = state.status !== "pending" && !state.isTakenElsewhere;
@@ -51,6 +55,14 @@ function requireOwn({ pull_request: pull, repository }, { GITHUB_REPOSITORY: rep
   if ((head !== undefined && head !== repo) || (repository && repository.full_name !== repo)) {
     throw new Error("This event comes from a fork; it can neither ask nor answer");
   }
+}
+
+/** A step that asks in an issue ends at once: the comment with the answer starts a workflow of its own. */
+function requireNoWait({ INPUT_WAIT: wait = "" }) {
+  if (readWait(wait.trim()) === 0) return;
+  throw new Error(
+    "The input wait needs a server: with channel issue no step waits. Remove it, and look for the answer",
+  );
 }
 
 /** Asks, or returns what is asked already: of several jobs at the same time the first one's question stays. */

@@ -1,6 +1,7 @@
 // The question of a step that asks or looks in an issue.
 import { createHash, randomBytes } from "node:crypto";
-import { readInputs } from "./input.mjs";
+import { findDefault, letterOptions, readInputs } from "./input.mjs";
+import { requireNoSecret } from "./secret.mjs";
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const USUAL_MS = UNIT_MS.d;
@@ -12,35 +13,32 @@ export function lookedForState({ INPUT_KEY: name = "", GITHUB_REPOSITORY: repo }
   return { key: keyOf(issue, name.trim()), repo, issue };
 }
 
-/** The question that the inputs describe, as its comment keeps it. */
-export function wantedState(env, issue, nowMs) {
+/** The question that the inputs describe, as its comment keeps it: without secrets. */
+export function wantedState(env, { issue, nowMs, clean }) {
   const { body } = readInputs({ GITHUB_RUN_ID: "issue", ...env });
   const [item] = body.items;
-  const options = item.options.map(({ value, label, description }, index) => {
-    const isRecommended = /\(recommended\)\s*$/i.test(label);
-    const plain = (text) => text.replace(/\s*\(recommended\)\s*$/i, "");
-    return {
-      key: String.fromCharCode(65 + index),
-      value: plain(value),
-      label: plain(label),
-      description,
-      isRecommended,
-    };
-  });
+  const options = letterOptions(item.options).map((option) => ({ ...option, description: clean(option.description) }));
   if (options.length > 26) throw new Error("There are more than 26 options");
   const timeoutMs = readTimeout(body.timeout);
   const effects = effectsOf(body.timeout_params);
-  const name = (env.INPUT_KEY ?? "").trim() || item.text;
+  for (const { key, value, label } of options) {
+    for (const text of [value, label]) requireNoSecret(`Option ${key}`, text, clean);
+  }
+  requireNoSecret("The input default", body.default_answer ?? "", clean);
+  requireNoSecret("The input timeout-label", effects.label ?? "", clean);
+  requireNoSecret("The input timeout-assign", effects.assign ?? "", clean);
+  const text = clean(item.text);
+  const name = (env.INPUT_KEY ?? "").trim() || text;
   return {
     id: `q-${randomBytes(5).toString("hex")}`,
     key: keyOf(issue, name),
     repo: env.GITHUB_REPOSITORY,
     issue,
-    text: item.text,
-    context: body.context,
+    text,
+    context: clean(body.context),
     options,
     ...readSilence(body, { options, effects }),
-    effects,
+    effects: { ...effects, comment: clean(effects.comment) },
     askedAt: new Date(nowMs).toISOString(),
     dueAt: timeoutMs === undefined ? undefined : new Date(nowMs + timeoutMs).toISOString(),
     status: "pending",
@@ -58,14 +56,9 @@ function readSilence({ on_timeout: onTimeout = "fail", default_answer: given }, 
   if (onTimeout === "escalate" && !effects.assign)
     throw new Error("on-timeout escalate needs the input timeout-assign: who gets the issue");
   if (onTimeout !== "default") return { onTimeout };
-  const option =
-    given === undefined
-      ? options.find(({ isRecommended }) => isRecommended)
-      : options.find(({ key, value, label }) => [key, value, label].includes(given));
+  const option = given === undefined ? options.find(({ isRecommended }) => isRecommended) : findDefault(options, given);
   if (given === undefined && !option)
     throw new Error("on-timeout default needs the input default or a recommended option");
-  if (options.length > 0 && !option)
-    throw new Error(`The input default is ${JSON.stringify(given)}, which is none of the options`);
   return { onTimeout, default: option?.value ?? given };
 }
 

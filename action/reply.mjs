@@ -34,7 +34,8 @@ function answered({ value }, note) {
   return { answer: value, values: [value], ...(note !== "" && { note }) };
 }
 
-function findOption(options, text = "") {
+/** The option that a text names by its key, value, label or number. */
+export function findOption(options, text = "") {
   const said = text
     .trim()
     .replace(/^[("'*_]+|[)"'*_.,!:]+$/g, "")

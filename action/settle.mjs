@@ -67,8 +67,14 @@ export async function write(desk, comment, state) {
 }
 
 /** The text of a comment, in place of the one before. The context is only shown: the state does not repeat it. */
-export function bodyOf({ key }, state, before) {
+export function bodyOf({ key, clean }, state, before) {
   const kept = writeState({ ...state, context: undefined }, key);
-  const contextChars = MOST_CHARS - renderComment(state).length - kept.length;
-  return `${renderComment(state, { before, contextChars })}\n${kept}`;
+  const shown = shownState(state, clean);
+  const contextChars = MOST_CHARS - renderComment(shown).length - kept.length;
+  return `${renderComment(shown, { before, contextChars })}\n${kept}`;
+}
+
+/** A state as people see it. The answer itself is kept as it was given: the job that goes on needs it. */
+export function shownState(state, clean) {
+  return { ...state, answer: clean(state.answer), note: clean(state.note) };
 }

@@ -16,11 +16,11 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Keeps the work; returns where it is, with the list of changed files. Without the input carry nothing is kept. */
-export async function keepWork({ github, repo, env, key }, state) {
+export async function keepWork({ github, repo, env, key, clean }, state) {
   const paths = (env.INPUT_CARRY ?? "").split(/\r?\n/).map((line) => line.trim());
   if (paths.every((path) => path === "")) return undefined;
   const changes = readChanges(env);
-  const stat = changes?.stat;
+  const stat = clean(changes?.stat);
   try {
     const files = paths.filter(Boolean).flatMap((path) => listFiles(homeOf(env), path));
     if (files.length > MOST_FILES) throw new Error(`${files.length} files are more than ${MOST_FILES}`);

@@ -120,6 +120,19 @@ test("a step without a question looks for the one of its key, and never asks", a
 });
 
 test.each([
+  ["a question", { ...QUESTION, wait: "8s" }],
+  ["a look", { key: "approach", wait: "true" }],
+  ["a wait that is no duration", { ...QUESTION, wait: "soon" }],
+])("%s that is to wait is refused: no step waits in an issue", async (_name, inputs) => {
+  expect(await step(inputs)).toMatchObject({ exit: 1, log: expect.stringContaining("The input wait ") });
+  expect(service.comments).toEqual([]);
+});
+
+test("a step that is told not to wait asks in an issue", async () => {
+  expect((await step({ ...QUESTION, wait: "false" })).outputs).toMatchObject({ state: "pending" });
+});
+
+test.each([
   [
     "a fork's pull request",
     { event: { pull_request: { number: 123, head: { repo: { full_name: "evil/api" } } } } },

@@ -113,7 +113,7 @@ export async function runStep(
       value,
     ]),
   );
-  return { exit, log, outputs: outputs as Record<string, string> };
+  return { exit, log, outputs: outputs as Record<string, string>, summary: readFileSync(summary, "utf8") };
 }
 
 /** Ends a service that in all of a test was asked nothing that GitHub would refuse. */

@@ -24,6 +24,7 @@ test.each([
   ],
   [{ "on-timeout": "default", options: "A\nB" }, "needs the input default or a recommended option"],
   [{ default: "later" }, 'The input default is "later", which is none of the options'],
+  [{ default: "check", "on-timeout": "skip" }, 'The input default is for on-timeout default, and on-timeout is "skip"'],
   [{ "on-timeout": "escalate" }, "needs the input timeout-assign"],
 ])("a question that says %j about silence is not asked, and the step says why", async (inputs, why) => {
   expect(await step({ ...QUESTION, ...inputs })).toMatchObject({ exit: 1, log: expect.stringContaining(why) });
@@ -33,6 +34,8 @@ test.each([
 test.each([
   [{ "on-timeout": "default" }, "use “check”", "check"],
   [{ default: "B" }, "use “early”", "early"],
+  [{ default: "2" }, "use “early”", "early"],
+  [{ default: "add null check" }, "use “check”", "check"],
   [{ "on-timeout": "default", default: "Initialize early" }, "use “early”", "early"],
 ])("a question that says %j about silence gets that answer", async (inputs, shown, answer) => {
   await step({ ...QUESTION, ...inputs });

@@ -156,6 +156,20 @@ describe("the action", () => {
   });
 
   test.each([
+    ["Go ahead", "go"],
+    ["2", "stop"],
+    ["later", "Later"],
+  ])("takes the default %s for the option that it means", async (given, choice) => {
+    const step = await startStep({ ...QUESTION, default: given, timeout: "1s", wait: "1m" });
+    expect(step).toMatchObject({ exit: 0, outputs: { state: "timeout", answer: choice, choice } });
+  });
+
+  test("applies a default in own words where there are no options", async () => {
+    const step = await startStep({ question: "Which name?", default: "askd", timeout: "1s", wait: "1m" });
+    expect(step).toMatchObject({ exit: 0, outputs: { state: "timeout", answer: "askd", choice: "" } });
+  });
+
+  test.each([
     { policy: "fail", exit: 1, says: "::error" },
     { policy: "skip", exit: 0, says: "::notice" },
   ])("ends with $exit when nobody answered and $policy was declared", async ({ policy, exit, says }) => {
@@ -210,6 +224,16 @@ describe("the action", () => {
     ["no workflow around it", { GITHUB_RUN_ID: "" }, /GITHUB_RUN_ID is not set/],
     ["no question", { INPUT_QUESTION: " " }, /The input question is empty/],
     ["a wait that is no duration", { INPUT_WAIT: "soon" }, /wait is no duration/],
+    [
+      "a default that is no option",
+      { INPUT_DEFAULT: "nope" },
+      /The input default is "nope", which is none of the options/,
+    ],
+    [
+      "a default that would never apply",
+      { INPUT_DEFAULT: "stop", "INPUT_ON-TIMEOUT": "skip" },
+      /The input default is for on-timeout default, and on-timeout is "skip"/,
+    ],
     ["a policy that there is not", { "INPUT_ON-TIMEOUT": "shrug" }, /The server says: /],
   ])("fails with %s and says why", async (_, env, says) => {
     const step = await startStep(QUESTION, env);
