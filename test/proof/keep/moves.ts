@@ -171,7 +171,7 @@ class Mover {
     }
   }
 
-  /** Field by field: everything but the lines that an import adds to the trail. */
+  /** Field by field: everything but what an import makes anew. */
   #compare(before: readonly ExportLine[], after: readonly ExportLine[]) {
     const [one, other] = [before, after].map((lines) => lines.slice(1, -1).map(withoutImport));
     one?.forEach((line, index) => {
@@ -221,8 +221,13 @@ function runsIn(lines: readonly ExportLine[]): RunLine[] {
   return lines.filter((line) => line.kind === "run");
 }
 
+/** A line without what an import makes anew: versions of people, the mark of a run that waits for approval, its event. */
 function withoutImport(line: ExportLine): string {
+  if (line.kind === "person") return JSON.stringify({ ...line, person: { ...line.person, version: 0 } });
   if (line.kind !== "run") return JSON.stringify(line);
-  const { head: _head, events, ...rest } = line;
-  return JSON.stringify({ ...rest, events: events.filter((body) => !body.startsWith('{"type":"run.imported"')) });
+  const { head: _head, events, run, ...rest } = line;
+  const { workflow, ...own } = run;
+  const { isImported: _isImported, ...ref } = workflow ?? {};
+  const kept = events.filter((body) => !body.startsWith('{"type":"run.imported"'));
+  return JSON.stringify({ ...rest, run: { ...own, workflow: ref }, events: kept });
 }
