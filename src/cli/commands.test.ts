@@ -147,6 +147,26 @@ describe("ask", () => {
     },
   );
 
+  test.each([[], ["--quiet"], ["--json=answer"]])("says the note beside an answer (%j)", async (...flags) => {
+    const scene = new Scene();
+    const answer = () => type(scene, ["answer", "1", "redis", "-m", "until spring"]);
+    const { exit, stdout, stderr } = await holding(scene, [...ASK, "--wait", ...flags], answer);
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: flags[0]?.startsWith("--json") ? expect.anything() : "redis\n",
+    });
+    expect(stderr).toMatch(/^note by \w+ \(cli\): until spring$/m);
+  });
+
+  test("says with --quiet too what a person asks back", async () => {
+    const scene = new Scene();
+    const answer = () => type(scene, ["answer", "1", "--clarify", "Which region?"]);
+    const asked = [...ASK, "--accept", "answer,clarify", "--wait", "--quiet"];
+    const { exit, stdout, stderr } = await holding(scene, asked, answer);
+    expect({ exit, stdout }).toEqual({ exit: 10, stdout: "" });
+    expect(stderr).toContain("Asked back (Which region?)");
+  });
+
   test("waits no longer for an answer that is taken back after the wait has ended", async () => {
     const scene = new Scene();
     const engine = answeredAsHoldEnds(scene, { undoMs: 5 * SECOND_MS, thenMs: 0 });

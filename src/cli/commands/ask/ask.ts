@@ -29,7 +29,7 @@ import { ensureDelivery } from "../reach/ensure-delivery.ts";
 import { warnUnpaired } from "../reach/pairing-warning.ts";
 import { isServiceOff } from "../service/worker.ts";
 import { requireKnown } from "../question/known-people.ts";
-import { sayAnswer } from "../inspect/show-view.ts";
+import { sayAnswer, sayAnsweredBy } from "../inspect/show-view.ts";
 import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
 import { exitCodeOf } from "./check.ts";
 
@@ -177,12 +177,19 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
   if (question.status === "cancelled") sayWithdrawal(question, context);
-  // Scripts take what was chosen from the output; words that correct it must not be lost on them either.
+  const isNothing = answer !== undefined && values.length === 0;
+  // Scripts take what was chosen from the output; the words beside it must not be lost on them either.
+  if (answer?.note !== undefined && !isNothing) {
+    context.stderr.write(`note by ${sayAnsweredBy(answer)}: ${oneLine(answer.note)}\n`);
+  }
   for (const { text, by } of question.amendments)
     context.stderr.write(`correction by ${sayBy(by)}: ${oneLine(text)}\n`);
   await confirm?.();
-  const isNothing = answer !== undefined && values.length === 0;
-  if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
+  if (isNothing) {
+    const line = `nothing was chosen: ${sayAnswer(answer, content, context.now())}`;
+    if (answer.note === undefined) say(context, line);
+    else context.stderr.write(`${line}\n`);
+  }
   return exitCodeOf(read);
 }
 
