@@ -122,7 +122,7 @@ async function useAll(path: string): Promise<unknown[]> {
     () => store.readTrailPage({ limit: 1000 }),
     () => store.listSeals(0, 10),
     () => store.listJobs(10),
-    () => store.lookUp({ word: "one", number: 1 }, 10),
+    () => store.lookUp({ by: "number", number: 1 }, 10),
     () => store.findAnswered(["one"], 10),
     () => store.countQuestions("answered"),
     () => store.readSnapshot((snapshot) => snapshot.listLines(undefined, 1000)),

@@ -6,7 +6,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { readRestoreAdvice } from "../../restore-advice.ts";
+import { readRestoreAdvice } from "../../view/restore-advice.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { readUsage } from "../../run-usage.ts";

@@ -18,7 +18,7 @@ import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 import { requireMaintainer } from "./direct-store.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
-import { readRestoreAdvice } from "../../restore-advice.ts";
+import { readRestoreAdvice } from "../../view/restore-advice.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../find-target.ts";
 import { oneLine } from "../../view/sanitise.ts";
