@@ -32,6 +32,7 @@ import { requireKnown } from "../question/known-people.ts";
 import { sayAnswer, sayAnsweredBy } from "../inspect/show-view.ts";
 import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
 import { exitCodeOf } from "./check.ts";
+import { bringCorrections, sayCorrections, viewCorrections } from "./earlier-correction.ts";
 
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
@@ -43,7 +44,7 @@ const LINE_START = "\r\x1b[K";
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
   flags: ASK_FLAGS,
-  fields: ["id", ...CHECK_FIELDS],
+  fields: ["id", ...CHECK_FIELDS, "corrections"],
   examples: [
     'askd ask "Deploy now?" -o yes -o no --wait',
     'askd ask --kind approval "Deploy to production?" --wait && ./deploy.sh',
@@ -166,12 +167,13 @@ async function hold(
 /** Prints the outcome; once it is printed, it counts as given. */
 async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context) {
   const { read, confirm } = await handOverOutcome(engine, outcome, { witness: "stdout" });
+  const corrections = await bringCorrections(read, "stdout", engine, context);
   const { question, content } = read;
   const answer = findAnswer(question);
   const values = answer ? valuesOf(answer, content) : [];
   printResult(context, command.fields ?? [], {
     page: () => values.map((value) => `${value}\n`).join(""),
-    json: () => ({ id: question.id, ...viewCheck(read) }),
+    json: () => ({ id: question.id, ...viewCheck(read), ...viewCorrections(corrections) }),
   });
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
@@ -184,6 +186,8 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
   }
   for (const { text, by } of question.amendments)
     context.stderr.write(`correction by ${sayBy(by)}: ${oneLine(text)}\n`);
+  for (const line of sayCorrections(corrections)) context.stderr.write(line);
+  await corrections.confirm();
   await confirm?.();
   if (isNothing) {
     const line = `nothing was chosen: ${sayAnswer(answer, content, context.now())}`;
