@@ -18,6 +18,7 @@ export const LOOKS: Readonly<Record<string, ReadonlyArray<readonly string[]>>> =
   user: [["user"], ["user", "list"]],
   token: [["token", "list"]],
   template: [["template"]],
+  config: [["config"], ["config", "list"], ["config", "path"], ["config", "schema"]],
   stats: [["stats"]],
   audit: [["audit"], ["audit", "--verify"]],
   export: [["export"], ["export", "--run", "1"]],

@@ -61,6 +61,41 @@ describe("a damaged store", () => {
     expect(JSON.parse(json.stdout.toString("utf8")).damage.length).toBeGreaterThan(0);
   });
 
+  test("is named with its newest backup by every command that meets the damage", async () => {
+    const scene = new BuiltScene();
+    for (const text of ["One?", "Two?", "Three?"]) await scene.typeWith(env, "ask", text);
+    const file = storeOf(scene);
+    expect((await scene.typeWith(env, "backup")).exit).toBe(0);
+    const whole = readFileSync(file);
+    const commands = [
+      ["status"],
+      ["audit", "--verify"],
+      ["audit"],
+      ["show", "3"],
+      ["answer", "2", "yes"],
+      ["ask", "Four?"],
+      ["export", "-o", join(scene.home, "all.jsonl")],
+      ["backup", join(scene.home, "more.db")],
+    ];
+    const page = pageOf("event", file);
+    for (const argv of commands) {
+      writeFileSync(file, whole);
+      const opened = openSync(file, "r+");
+      writeSync(opened, Buffer.alloc(200, 0xee), 0, 200, (page - 1) * PAGE);
+      closeSync(opened);
+      const { exit, stdout, stderr } = await scene.typeWith(env, ...argv);
+      const said = `${stdout.toString("utf8")}${stderr}`;
+      const names = { damage: /damaged/.test(said), backup: /newest backup is \S+ \(.* old\)/.test(said) };
+      expect({ argv, exit, ...names, restores: said.includes("askd restore ") }).toEqual({
+        argv,
+        exit: 1,
+        damage: true,
+        backup: true,
+        restores: true,
+      });
+    }
+  }, 60_000);
+
   test("that was cut off is refused by every command, and not filled up", async () => {
     const scene = new BuiltScene();
     await scene.typeWith(env, "ask", "One?");

@@ -12,7 +12,7 @@ import type { Question } from "../core/question/question.ts";
 import type { Engine } from "../engine/engine.ts";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { answeredAsHoldEnds } from "../../test/late-reply.ts";
-import { Scene } from "../../test/scene.ts";
+import { SCRIPT, Scene, said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 
 const ASK = ["ask", "Redis or Memcached?", "-o", "redis:Redis", "-o", "memcached:Memcached", "--recommend", "redis"];
@@ -146,6 +146,26 @@ describe("ask", () => {
       expect(amendments).toMatchObject([{ handover: { state: "given" } }]);
     },
   );
+
+  test.each([[], ["--quiet"], ["--json=answer"]])("says the note beside an answer (%j)", async (...flags) => {
+    const scene = new Scene();
+    const answer = () => type(scene, ["answer", "1", "redis", "-m", "until spring"]);
+    const { exit, stdout, stderr } = await holding(scene, [...ASK, "--wait", ...flags], answer);
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: flags[0]?.startsWith("--json") ? expect.anything() : "redis\n",
+    });
+    expect(stderr).toMatch(/^note by \w+ \(cli\): until spring$/m);
+  });
+
+  test("says with --quiet too what a person asks back", async () => {
+    const scene = new Scene();
+    const answer = () => type(scene, ["answer", "1", "--clarify", "Which region?"]);
+    const asked = [...ASK, "--accept", "answer,clarify", "--wait", "--quiet"];
+    const { exit, stdout, stderr } = await holding(scene, asked, answer);
+    expect({ exit, stdout }).toEqual({ exit: 10, stdout: "" });
+    expect(stderr).toContain("Asked back (Which region?)");
+  });
 
   test("waits no longer for an answer that is taken back after the wait has ended", async () => {
     const scene = new Scene();
@@ -384,6 +404,58 @@ describe("a deadline", () => {
     expect((await type(scene, ["answer", "--force", "1", "Redis"])).exit).toBe(0);
     const check = await type(scene, ["check", "1", "--json"]);
     expect(JSON.parse(check.stdout)).toMatchObject({ status: "timeout", answer: "Redis", forced: true });
+  });
+});
+
+describe("a correction of an earlier answer", () => {
+  const NEXT = ["ask", "Where?", "-o", "here"];
+  const SAID = /^correction by ada \(cli\) of q-\w+ "Redis or Memcached\?": rather the cluster$/m;
+
+  async function corrected() {
+    const scene = new Scene();
+    const run = await scene.startedRun();
+    const own = { env: { ASKD_RUN: run.id, ASKD_EPOCH: String(run.epoch) } };
+    const first = QuestionId.parse((await type(scene, ASK, own)).stdout.trim());
+    await scene.engine.answer(first, said("1"), ADA);
+    await type(scene, ["check", first], own);
+    await scene.engine.amend(first, "rather the cluster", ADA);
+    const correction = async () => (await scene.engine.read(first)).question.amendments[0]?.handover.state;
+    return { scene, run, own, first, correction };
+  }
+
+  test.each([[], ["--quiet"], ["--json"]])(
+    "comes with the outcome that a waiting ask prints (%j)",
+    async (...flags) => {
+      const { scene, own, first, correction } = await corrected();
+      const answered = type(scene, [...NEXT, "--wait", ...flags], own);
+      const pending = () => scene.engine.listQuestions({ status: "pending", order: "newest", limit: 1 });
+      while ((await pending()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await scene.engine.answer((await pending())[0]!.id, said("1"), ADA);
+      const { exit, stdout, stderr } = await answered;
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(SAID) });
+      const corrections = [{ question_id: first, text: "rather the cluster", by: "ada" }];
+      if (flags[0] === "--json") expect(JSON.parse(stdout)).toMatchObject({ corrections });
+      expect(await correction()).toBe("given");
+    },
+  );
+
+  test("comes with the outcome that the agent reads with check, once", async () => {
+    const { scene, own, first, correction } = await corrected();
+    const next = QuestionId.parse((await type(scene, NEXT, own)).stdout.trim());
+    await scene.engine.answer(next, said("1"), ADA);
+    const { stdout, stderr } = await type(scene, ["check", next, "--json"], own);
+    expect(JSON.parse(stdout)).toMatchObject({ corrections: [{ question_id: first }] });
+    expect(stderr).toMatch(SAID);
+    expect(await correction()).toBe("given");
+    expect((await type(scene, ["check", next, "--json"], own)).stdout).not.toContain("corrections");
+  });
+
+  test("is not taken by somebody else who asks in the name of the run", async () => {
+    const { scene, run, correction } = await corrected();
+    const { question } = await scene.engine.ask(scene.input({ question: "Where?" }, SCRIPT), AGENT, { runId: run.id });
+    await scene.engine.answer(question.id, said("1"), ADA);
+    const { stderr } = await type(scene, ["check", question.id]);
+    expect({ stderr, correction: await correction() }).toEqual({ stderr: "", correction: "owed" });
   });
 });
 

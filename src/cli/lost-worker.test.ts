@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { AGENT } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 
@@ -46,6 +47,34 @@ describe("a question that people were told of, without anybody who reads their r
     const running = { env: { ASKD_HOME: home }, isLocked: () => Promise.resolve(true) };
     expect((await type(await told(), ["status"], running)).stderr).toBe("");
     expect((await type(await told(), ["status"], { isLocked: () => Promise.resolve(false) })).stderr).toBe("");
+  });
+});
+
+describe("a run that something happened to a moment ago", () => {
+  const started: unknown[] = [];
+  const over = {
+    isLocked: () => Promise.resolve(false),
+    detach: async (child: object) => void started.push(child),
+  };
+  async function queued() {
+    const scene = new Scene();
+    await scene.engine.createRun({ agent: "claude", host: "here", giveBack: "worker" }, AGENT);
+    return scene;
+  }
+
+  test("is left to the worker that may have been started for it", async () => {
+    expect((await type(await queued(), ["status"], over)).stderr).toBe("");
+  });
+
+  test("gets another worker at once if the last one was killed", async () => {
+    const isPid = (file: string) => file.endsWith(".lock.pid");
+    const readFile = (file: string) =>
+      isPid(file) ? Promise.resolve("4194305 long ago\n") : Promise.reject(new Error("no such file"));
+    const { stderr } = await type(await queued(), ["status"], { ...over, readFile });
+    expect({ stderr, started: started.length }).toEqual({
+      stderr: "The worker of #1 was gone; started a new one.\n",
+      started: 1,
+    });
   });
 });
 

@@ -75,6 +75,7 @@ async function findLeftRuns(engine: Engine, context: Context): Promise<LeftAlone
     const left = await listLeft(
       needing.filter((run) => run.host === host),
       engine,
+      context,
     );
     if (left.length === 0) continue;
     const who = left.length === 1 ? `#${left[0]?.number}` : `${left.length} runs`;
@@ -111,13 +112,19 @@ async function* pagesOf<Id, Row extends { id: Id }>(
   }
 }
 
+async function wasKilled(context: Context) {
+  const { wasWorkerKilled } = await import("./commands/service/worker.ts");
+  return wasWorkerKilled(context);
+}
+
 async function hasWorker(context: Context) {
   const { isWorkerRunning } = await import("./commands/service/worker.ts");
   return isWorkerRunning(context);
 }
 
-/** The runs that nothing happened to for a while: what happened just now may have started a worker. */
-async function listLeft(runs: readonly Run[], engine: Engine): Promise<Run[]> {
+/** The runs that nothing happened to for a while: what happened just now may have started a worker. A killed one is gone. */
+async function listLeft(runs: readonly Run[], engine: Engine, context: Context): Promise<readonly Run[]> {
+  if (runs.length === 0 || (await wasKilled(context))) return runs;
   const now = await engine.now();
   const left = await Promise.all(
     runs.map(async (run) => {

@@ -35,7 +35,7 @@ export async function makeContext(
   const found = findPaths({ ...world, cwd, store, url, profile, settings });
   const isOther = command.isLooking && store !== undefined && !isConfigured(found.store, { ...world, cwd, settings });
   const place = flags["read-only"] || isOther ? readOnlyPlace(found) : found;
-  if (flags["read-only"] && !command.isLooking && !command.isAboutConfig) {
+  if (flags["read-only"] && !command.isLooking) {
     throw (await import("../store/read-only.ts")).readOnlyRefusal();
   }
   const rules = rulesOf(settings, world.user);

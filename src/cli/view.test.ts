@@ -373,10 +373,12 @@ describe("audit", () => {
 
   test("says whether the trail is whole", () => {
     const counts = { runs: 2, events: 9, seals: 1 };
-    expect(renderVerified({ ...counts, problems: [] })).toBe(
+    expect(renderVerified({ ...counts, problems: [] }, "")).toBe(
       "✓ 2 runs, 9 events, 1 seal: nothing is missing and nothing was changed\n",
     );
-    expect(renderVerified({ ...counts, problems: ["event 3 is missing"] })).toContain("\n  event 3 is missing\n");
+    expect(renderVerified({ ...counts, problems: ["event 3 is missing"] }, "Restore a backup")).toContain(
+      "\n  event 3 is missing\nRestore a backup\n",
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import type { QuestionSnapshot } from "../core/changes.ts";
 import { type Instant, SECOND_MS, earlier, later } from "../core/instant.ts";
-import { type Question, isHandingOver, isPending, owesOutcome } from "../core/question/question.ts";
+import { type Question, isHandingOver, isOutcomeOpen, isPending, owesOutcome } from "../core/question/question.ts";
 import type { Engine } from "./engine.ts";
 
 const PROGRESS_MS = 15 * SECOND_MS;
@@ -96,4 +96,15 @@ export async function handOverOutcome(
   const isOnItsWay = isOwnStart && isHandingOver(question, run.epoch, "call");
   const handed = isOnItsWay ? read : await engine.handOver(question.id, epoch, holder);
   return { read: handed, confirm: () => engine.given(question.id, witness, handed.run.epoch) };
+}
+
+/** Questions answered earlier whose corrections go along with this outcome of their run. */
+export async function readOwedCorrections(
+  engine: Pick<Engine, "read">,
+  { run, question }: QuestionSnapshot,
+): Promise<QuestionSnapshot[]> {
+  const others = run.owes.filter((id) => id !== question.id);
+  const owed = await Promise.all(others.map((id) => engine.read(id)));
+  // A correction on its way belongs to a call whose reply was lost: this one comes in its place.
+  return owed.filter(({ question: each }) => owesOutcome(each) && !isPending(each) && !isOutcomeOpen(each));
 }

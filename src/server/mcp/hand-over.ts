@@ -5,14 +5,8 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { DELIMITER_BYTES, delimiterFrom, quoteName } from "../../core/text/foreign-text.ts";
 import { liveWindow, withoutProgress } from "../../core/door/client-profile.ts";
 import { type Instant, MINUTE_MS, SECOND_MS, later, msBetween } from "../../core/instant.ts";
-import {
-  type PendingQuestion,
-  findAnswer,
-  isOutcomeOpen,
-  isPending,
-  owesOutcome,
-} from "../../core/question/question.ts";
-import { CLIENT_SETTLE_MS, handOverOutcome, holdQuestion } from "../../engine/hold-question.ts";
+import { type PendingQuestion, findAnswer, isPending, owesOutcome } from "../../core/question/question.ts";
+import { CLIENT_SETTLE_MS, handOverOutcome, holdQuestion, readOwedCorrections } from "../../engine/hold-question.ts";
 import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { type BegunHold, beginHold } from "./rejoin.ts";
@@ -93,11 +87,8 @@ export async function handOver(call: ToolCall, read: QuestionSnapshot): Promise<
 }
 
 /** Corrections of earlier answers go along with the next outcome. */
-async function bringCorrections(call: ToolCall, { run, question }: QuestionSnapshot) {
-  const others = run.owes.filter((id) => id !== question.id);
-  const owed = await Promise.all(others.map((id) => call.deps.engine.read(id)));
-  // A correction on its way belongs to a call whose reply was lost: this one comes in its place.
-  const corrected = owed.filter(({ question: each }) => owesOutcome(each) && !isOutcomeOpen(each));
+async function bringCorrections(call: ToolCall, out: QuestionSnapshot) {
+  const corrected = await readOwedCorrections(call.deps.engine, out);
   const brought = await Promise.all(corrected.map((read) => bringOut(call, read, { isNamed: true })));
   return brought.filter((read) => read !== undefined);
 }

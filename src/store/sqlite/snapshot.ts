@@ -93,18 +93,19 @@ class SqliteSnapshot implements StoreSnapshot {
   }
 
   async #sortLines() {
-    const put = this.#connection.prepare(PUT_IN_ORDER);
     // No line is ever written at such a position, but a planted one must be found.
-    put.run(Number.MIN_SAFE_INTEGER, 0);
+    await this.#run(PUT_IN_ORDER, Number.MIN_SAFE_INTEGER, 0);
     for (let done = 0; done < this.#lastSeq; done += ORDERED_AT_ONCE) {
-      put.run(done, done + ORDERED_AT_ONCE);
+      await this.#run(PUT_IN_ORDER, done, done + ORDERED_AT_ONCE);
       await nextTurn();
     }
-    const putArchived = this.#connection.prepare(PUT_ARCHIVED);
     for (let seq = 0; ;) {
-      const lines = this.#archive.linesAfter(seq, { upTo: Number.MAX_SAFE_INTEGER, limit: ORDERED_AT_ONCE });
+      const after = seq;
+      const lines = await this.#readArchive((archive) =>
+        archive.linesAfter(after, { upTo: Number.MAX_SAFE_INTEGER, limit: ORDERED_AT_ONCE }),
+      );
       if (lines.length === 0) break;
-      putArchived.run(JSON.stringify(lines.map((line) => [line.runId, line.n, line.seq])));
+      await this.#run(PUT_ARCHIVED, JSON.stringify(lines.map((line) => [line.runId, line.n, line.seq])));
       seq = lines.at(-1)?.seq ?? 0;
       await nextTurn();
     }
@@ -112,25 +113,27 @@ class SqliteSnapshot implements StoreSnapshot {
 
   async listRuns(after: string, limit: number) {
     const rows = await this.#all<RunRow>(RUNS, after, limit);
-    return this.#archive.fill(rows).map((row) => toStoredRun(row, asItIs));
+    return this.#readArchive((archive) => archive.fill(rows).map((row) => toStoredRun(row, asItIs)));
   }
 
   async readRuns(ids: readonly string[]) {
     const rows = await this.#all<RunRow>(RUNS_BY_ID, JSON.stringify(ids));
-    return this.#archive.fill(rows).map((row) => toStoredRun(row, asItIs));
+    return this.#readArchive((archive) => archive.fill(rows).map((row) => toStoredRun(row, asItIs)));
   }
 
   async listQuestions(after: Pick<StoredQuestion, "runId" | "key"> | undefined, limit: number) {
     const rows = await this.#all<QuestionRow>(QUESTIONS, after?.runId ?? "", after?.key ?? "", limit);
-    return this.#archive.fill(rows).map((row) => toStoredQuestion(row, asItIs));
+    return this.#readArchive((archive) => archive.fill(rows).map((row) => toStoredQuestion(row, asItIs)));
   }
 
   async listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]> {
     await this.#putInOrder();
     const { runId, n, seq } = after ?? { runId: "", n: 0, seq: 0 };
     const rows = await this.#all<Omit<LineRow, "hash"> & { hash: string | null }>(LINES, runId, n, seq, limit);
-    return rows.flatMap(({ hash, ...row }) =>
-      hash === null ? (this.#archive.findLine(row.seq) ?? []) : toLine({ ...row, hash }),
+    return this.#readArchive((archive) =>
+      rows.flatMap(({ hash, ...row }) =>
+        hash === null ? (archive.findLine(row.seq) ?? []) : toLine({ ...row, hash }),
+      ),
     );
   }
 
@@ -140,12 +143,12 @@ class SqliteSnapshot implements StoreSnapshot {
 
   async readLinesOf(runId: string) {
     const hot = (await this.#all<LineRow>(LINES_OF, runId)).map(toLine);
-    const archived = [...this.#archive.chainBack(runId)].reverse();
+    const archived = await this.#readArchive((archive) => [...archive.chainBack(runId)].reverse());
     if (this.#archive.damaged.length === 0) return [...archived, ...hot];
     // Lines lead back to the one before them, so those before a damaged page are found in the list of all lines alone.
     await this.#putInOrder();
     const rows = await this.#all<{ seq: number }>(PLACES_OF, runId);
-    const found = rows.flatMap(({ seq }) => this.#archive.findLine(seq) ?? []);
+    const found = await this.#readArchive((archive) => rows.flatMap(({ seq }) => archive.findLine(seq) ?? []));
     return [...found, ...hot];
   }
 
@@ -156,7 +159,9 @@ class SqliteSnapshot implements StoreSnapshot {
   async readFeedHashes(after: string, upTo: string) {
     const sql = "select hash from event where seq > ? and seq <= ? order by seq";
     const rows = await this.#all<{ hash: string }>(sql, Number(after), Number(upTo));
-    const archived = this.#archive.linesAfter(Number(after), { upTo: Number(upTo), limit: Infinity });
+    const archived = await this.#readArchive((archive) =>
+      archive.linesAfter(Number(after), { upTo: Number(upTo), limit: Infinity }),
+    );
     return [...archived, ...rows].map(({ hash }) => hash);
   }
 
@@ -168,7 +173,9 @@ class SqliteSnapshot implements StoreSnapshot {
     const sql = "select hash, body from content where hash in (select value from json_each(?))";
     const rows = await this.#all<{ hash: string; body: string }>(sql, JSON.stringify(names));
     const texts = new Map(rows.map(({ hash, body }) => [hash, body]));
-    const archived = this.#archive.findContents(names.filter((name) => !texts.has(name)));
+    const archived = await this.#readArchive((archive) =>
+      archive.findContents(names.filter((name) => !texts.has(name))),
+    );
     this.#archivedContents += archived.size;
     return new Map([...archived, ...texts]);
   }
@@ -198,7 +205,9 @@ class SqliteSnapshot implements StoreSnapshot {
     await this.#putInOrder();
     const wanted = JSON.stringify(lines.map(({ runId, n }) => [runId, n]));
     const rows = await this.#all<LineHashRow & { seq: number; hash: string | null }>(LINE_HASHES, wanted);
-    return toLineHashes(rows.map((row) => ({ ...row, hash: row.hash ?? this.#archive.findLine(row.seq)?.hash ?? "" })));
+    return this.#readArchive((archive) =>
+      toLineHashes(rows.map((row) => ({ ...row, hash: row.hash ?? archive.findLine(row.seq)?.hash ?? "" }))),
+    );
   }
 
   async countRows() {
@@ -211,6 +220,14 @@ class SqliteSnapshot implements StoreSnapshot {
 
   async #jobs(sql: string, ...values: Array<string | number>) {
     return (await this.#all<JobRow>(sql, ...values)).map((row) => toStoredJob(row, asItIs));
+  }
+
+  #readArchive<Result>(body: (archive: SqliteArchive) => Result) {
+    return this.#connection.read(() => body(this.#archive));
+  }
+
+  #run(sql: string, ...values: Array<string | number>) {
+    return this.#connection.read(() => this.#connection.prepare(sql).run(...values));
   }
 
   #all<Row>(sql: string, ...values: Array<string | number>) {

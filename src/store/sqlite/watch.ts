@@ -55,8 +55,13 @@ export class SqliteWatch {
       this.#look();
       this.#passOwn();
     }, LOOK_MS).unref();
-    this.#seq = this.#lastSeq();
-    this.#version = this.#readVersion();
+    try {
+      this.#seq = this.#lastSeq();
+      this.#version = this.#readVersion();
+    } catch {
+      // Locked for a moment, or damaged: the next read or write reports the same error. The first look that succeeds
+      // finds another version.
+    }
     try {
       this.#watcher = watch(this.#wake, { persistent: false }, () => this.#look());
       this.#watcher.on("error", () => this.#watcher?.close());

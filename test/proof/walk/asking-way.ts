@@ -56,7 +56,7 @@ export function cliWay(stage: Stage, chance: Chance): AskingWay {
     const isOpen = isObject(body) && body["status"] === "pending";
     return { id, isOpen: isOpen || exit === 8, text: stdout, ...(!isKnown && { refused: stderr }) };
   };
-  const fields = "status,answer,answers,outcome,note,policy,reason,amendments";
+  const fields = "status,answer,answers,outcome,note,policy,reason,amendments,corrections";
   return {
     name: `askd ask${isWaiting ? " --wait" : ""}`,
     isSession: false,

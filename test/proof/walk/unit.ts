@@ -99,9 +99,9 @@ export function tagOf({ title }: Pick<Question, "title">): string | undefined {
   return /\b(k\d+-[\d.]+\+?|s\d+-[\d.]+)\?/.exec(title)?.[1];
 }
 
-/** A call that waited brings the outcome of its question; all else is known by its name. */
+/** A call that waited brings the outcome of its question, and corrections by their words; all else is known by its name. */
 function isAbout(line: Line, unit: Unit): boolean {
-  if (line.via === "wait") return isOutcome(unit) && line.tag === tagOf(unit.question);
+  if (line.via === "wait") return isOutcome(unit) ? line.tag === tagOf(unit.question) : isQuoted(unit, line.text);
   if (line.via === "mcp" && isOutcome(unit)) return line.tag === tagOf(unit.question);
   // A command is reminded of what it was told before; that is no hand-over.
   return (line.text.split(KNOWN_BEFORE)[0] ?? "").includes(unit.name);

@@ -29,9 +29,10 @@ import { ensureDelivery } from "../reach/ensure-delivery.ts";
 import { warnUnpaired } from "../reach/pairing-warning.ts";
 import { isServiceOff } from "../service/worker.ts";
 import { requireKnown } from "../question/known-people.ts";
-import { sayAnswer } from "../inspect/show-view.ts";
+import { sayAnswer, sayAnsweredBy } from "../inspect/show-view.ts";
 import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
 import { exitCodeOf } from "./check.ts";
+import { bringCorrections, sayCorrections, viewCorrections } from "./earlier-correction.ts";
 
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
@@ -43,7 +44,7 @@ const LINE_START = "\r\x1b[K";
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
   flags: ASK_FLAGS,
-  fields: ["id", ...CHECK_FIELDS],
+  fields: ["id", ...CHECK_FIELDS, "corrections"],
   examples: [
     'askd ask "Deploy now?" -o yes -o no --wait',
     'askd ask --kind approval "Deploy to production?" --wait && ./deploy.sh',
@@ -166,23 +167,33 @@ async function hold(
 /** Prints the outcome; once it is printed, it counts as given. */
 async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context) {
   const { read, confirm } = await handOverOutcome(engine, outcome, { witness: "stdout" });
+  const corrections = await bringCorrections(read, "stdout", engine, context);
   const { question, content } = read;
   const answer = findAnswer(question);
   const values = answer ? valuesOf(answer, content) : [];
   printResult(context, command.fields ?? [], {
     page: () => values.map((value) => `${value}\n`).join(""),
-    json: () => ({ id: question.id, ...viewCheck(read) }),
+    json: () => ({ id: question.id, ...viewCheck(read), ...viewCorrections(corrections) }),
   });
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
   if (question.status === "cancelled") sayWithdrawal(question, context);
-  // Scripts take what was chosen from the output; words that correct it must not be lost on them either.
+  const isNothing = answer !== undefined && values.length === 0;
+  // Scripts take what was chosen from the output; the words beside it must not be lost on them either.
+  if (answer?.note !== undefined && !isNothing) {
+    context.stderr.write(`note by ${sayAnsweredBy(answer)}: ${oneLine(answer.note)}\n`);
+  }
   for (const { text, by } of question.amendments)
     context.stderr.write(`correction by ${sayBy(by)}: ${oneLine(text)}\n`);
+  for (const line of sayCorrections(corrections)) context.stderr.write(line);
+  await corrections.confirm();
   await confirm?.();
-  const isNothing = answer !== undefined && values.length === 0;
-  if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
+  if (isNothing) {
+    const line = `nothing was chosen: ${sayAnswer(answer, content, context.now())}`;
+    if (answer.note === undefined) say(context, line);
+    else context.stderr.write(`${line}\n`);
+  }
   return exitCodeOf(read);
 }
 

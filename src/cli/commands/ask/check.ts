@@ -1,15 +1,13 @@
 import type { QuestionSnapshot } from "../../../core/changes.ts";
-import { isTakenByReading } from "../../../core/run/complete-on-read.ts";
 import { CHECK_FIELDS, valuesOf, viewCheck } from "../../../core/api/view.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { isDenied } from "../../../core/question/approval.ts";
 import { NO_REASON, type Question, findAnswer } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
-import { findProvenRun, whoAsks } from "../../actor.ts";
+import { findProvenRun } from "../../actor.ts";
 import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
-import type { Context } from "../../context.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
 import { printResult } from "../../output.ts";
 import { getQuestionId } from "../../find-target.ts";
@@ -18,13 +16,15 @@ import { sayDue } from "../../view/question-text.ts";
 import { sayBy } from "../../view/run-text.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 import { sayAnswer } from "../inspect/show-view.ts";
+import { bringCorrections, sayCorrections, viewCorrections } from "./earlier-correction.ts";
+import { isTakenHere } from "./taken-here.ts";
 
 const flags = {};
 
 export const command: Command<typeof flags> = {
   usage: "check <id>",
   flags,
-  fields: CHECK_FIELDS,
+  fields: [...CHECK_FIELDS, "corrections"],
   isLooking: () => true,
   examples: ["askd check q-7k3f --json    exit 0 answered, 8 pending, 9 timed out, 10 skipped or cancelled, 12 denied"],
   async run(args, context) {
@@ -35,20 +35,18 @@ export const command: Command<typeof flags> = {
     if (isTaken) await findProvenRun(engine, context); // an agent takes no answers of another run
     // Commit before printing, so that exactly the printed outcome counts as given.
     const read = isTaken ? await engine.handOver(found.question.id, found.run.epoch) : found;
+    const corrections = isTaken ? await bringCorrections(read, "read", engine, context) : undefined;
     const now = await engine.now();
-    printResult(context, CHECK_FIELDS, { page: () => renderCheck(read, now), json: () => viewCheck(read) });
+    printResult(context, command.fields ?? [], {
+      page: () => renderCheck(read, now),
+      json: () => ({ ...viewCheck(read), ...(corrections && viewCorrections(corrections)) }),
+    });
+    if (corrections) for (const line of sayCorrections(corrections)) context.stderr.write(line);
+    await corrections?.confirm();
     if (isTaken) await engine.given(read.question.id, "read", read.run.epoch);
     return exitCodeOf(read);
   },
 };
-
-/** Says whether the script that asked reads its outcome now; a process of an earlier start of its agent does not count. */
-function isTakenHere(read: QuestionSnapshot, context: Context) {
-  const { store } = context.place;
-  if (store.kind !== "server" && store.isReadOnly) return false;
-  const epoch = context.env["ASKD_EPOCH"];
-  return isTakenByReading(read, whoAsks(context)) && (!epoch || Number(epoch) === read.run.epoch);
-}
 
 /** The output of `askd check`. */
 export function renderCheck(read: QuestionSnapshot, now: Instant): string {

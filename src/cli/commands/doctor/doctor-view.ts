@@ -93,11 +93,11 @@ function troubleLines({ findings, program, columns }: DoctorView, style: Style) 
   return [
     style.bold("Problems"),
     ...found.flatMap((finding) => {
-      const ways = [
+      const ways = new Set([
         ...(finding.repair ? [`${program} doctor --fix`] : []),
         ...(finding.fix === undefined ? [] : [asTyped(oneLine(finding.fix), program)]),
-      ];
-      const fix = ways.length === 0 ? [] : [`Fix: ${ways.join("   or   ")}`];
+      ]);
+      const fix = ways.size === 0 ? [] : [`Fix: ${[...ways].join("   or   ")}`];
       return entryLines(markOf(finding.level, style), finding, fix, columns);
     }),
   ];

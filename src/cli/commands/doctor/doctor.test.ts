@@ -128,6 +128,13 @@ Queue      ✓ 1 waiting, oldest 2h; 0 stuck; 0 undelivered
 `);
   });
 
+  test("names each way to fix once", () => {
+    const finding = SICK.find(({ repair }) => repair);
+    if (!finding) throw new Error("there are findings");
+    const shown = renderDoctor(viewOf([{ ...finding, fix: "askd doctor --fix" }]), PLAIN);
+    expect(shown).toContain("Fix: askd doctor --fix\n");
+  });
+
   test("in one line names whom it is about", () => {
     expect(renderSummary(viewOf(HEALTHY))).toBe("No problems\n");
     expect(renderSummary(viewOf(SICK))).toBe("3 problems, 1 warning (codex, gemini, server, claude)\n");

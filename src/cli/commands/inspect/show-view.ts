@@ -319,6 +319,9 @@ export function sayAnswer(answer: Answer, content: Content, now: Instant): strin
     clarify: "Asked back",
   };
   const note = answer.note ? ` (${oneLine(answer.note)})` : "";
-  const by = answer.policy ? `policy ${oneLine(answer.policy)}` : sayBy(answer.by);
-  return `${oneLine(words[answer.outcome])}${note}, by ${by} ${sayAgo(answer.at, now)}`;
+  return `${oneLine(words[answer.outcome])}${note}, by ${sayAnsweredBy(answer)} ${sayAgo(answer.at, now)}`;
+}
+
+export function sayAnsweredBy({ policy, by }: Answer): string {
+  return policy ? `policy ${oneLine(policy)}` : sayBy(by);
 }

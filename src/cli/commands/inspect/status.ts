@@ -6,7 +6,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { asTyped } from "../../program.ts";
+import { readRestoreAdvice } from "../../view/restore-advice.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { readUsage } from "../../run-usage.ts";
@@ -175,7 +175,7 @@ async function readStatus(engine: Engine, given: FlagValues, context: Context) {
     machines: await machinesFor(engine, [...running, ...kept], context),
     usage: await readUsage(engine, [...going, ...heldBack, ...kept, ...failed, ...completed, ...cancelled]),
     ...troubles,
-    restore: troubles.damage.length > 0 ? await readRestore(context) : undefined,
+    restore: troubles.damage.length > 0 ? await readRestoreAdvice(context) : undefined,
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
 }
@@ -190,13 +190,6 @@ async function listAllAfter(engine: Engine, statuses: ReadonlyArray<Run["status"
     runs.push(...page);
   }
   return runs;
-}
-
-/** How to get a damaged store of this machine back. Loaded on use. */
-async function readRestore({ place: { store }, program }: Context) {
-  if (store.kind !== "sqlite") return "Restore a backup (docs/backup.md)";
-  const { adviseRestore } = await import("../../../store/sqlite/restore-advice.ts");
-  return asTyped(adviseRestore(store.file), program);
 }
 
 /** How often agents tried to answer the questions that are shown first. */

@@ -34,7 +34,7 @@ const flags = {
 export const command: Command<typeof flags> = {
   usage: "takeover <run> [--exec]",
   flags,
-  isLooking: () => true,
+  isLooking: ({ flags: { exec } }) => !exec,
   examples: ["askd takeover 42", "askd takeover 42 --exec"],
   async run(args, context) {
     const engine = await context.engine();

@@ -74,6 +74,15 @@ export async function findWorkerPid(context: Context): Promise<number | undefine
   return found?.born === born.join(" ") ? found.pid : undefined;
 }
 
+/** Says whether the last worker of this store on this machine was killed: one that ends by itself removes its pid file. */
+export async function wasWorkerKilled(context: Context): Promise<boolean> {
+  const isThere = await context.readFile(pidFile(context)).then(
+    () => true,
+    () => false,
+  );
+  return isThere && (await findWorkerPid(context)) === undefined;
+}
+
 /** Writes the pid file of this worker, for `askd service stop`. Returns a function that removes it. */
 async function writeWorkerPid(context: Context) {
   const file = pidFile(context);

@@ -21,6 +21,9 @@ import { oneLine } from "../../view/sanitise.ts";
 
 const FIELDS = ["key", "value", "origin", "file", "line", "exists"] as const;
 
+/** The verbs that write a config file. */
+const CHANGES: ReadonlySet<string> = new Set(["set", "unset", "edit"]);
+
 const flags = {
   "show-origin": { type: "boolean", about: "Show where each value comes from" },
   user: { type: "boolean", about: "Use your own config file (default)" },
@@ -33,6 +36,7 @@ export const command: Command<typeof flags> = {
   flags,
   fields: FIELDS,
   isAboutConfig: true,
+  isLooking: ({ positionals: [what = "list"] }) => !CHANGES.has(what),
   examples: [
     "askd config list --show-origin",
     "askd config set questions.timeout 12h",

@@ -18,6 +18,7 @@ import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 import { requireMaintainer } from "./direct-store.ts";
 import { replaceLostWorker } from "../../lost-worker.ts";
+import { readRestoreAdvice } from "../../view/restore-advice.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../find-target.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -76,7 +77,8 @@ export const command: Command<typeof flags> = {
     if (args.flags.verify) {
       const verified = await engine.verify({ anchors });
       const { flaws: _, ...json } = verified; // the same as its problems
-      printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => json });
+      const restore = verified.problems.length > 0 ? await readRestoreAdvice(context) : "";
+      printResult(context, command.fields ?? [], { page: () => renderVerified(verified, restore), json: () => json });
       return verified.problems.length === 0 ? 0 : EXIT_CODE.error;
     }
     if (target !== undefined) {
@@ -155,8 +157,8 @@ function sayAbout({ questionId, runId }: Event) {
   return runId === STORE_CHAIN ? "store" : shortId(runId);
 }
 
-/** The output of `askd audit --verify`. */
-export function renderVerified(verified: Verified): string {
+/** The output of `askd audit --verify`, with the way to get the store back. */
+export function renderVerified(verified: Verified, restore: string): string {
   const counts = [
     pluralize(verified.runs, "run"),
     pluralize(verified.events, "event"),
@@ -175,7 +177,7 @@ export function renderVerified(verified: Verified): string {
       ? `✗ ${counts}: the trail and the stored rows disagree`
       : "✗ the store is damaged; its trail was not read",
     ...verified.problems.map((problem) => `  ${oneLine(problem)}`),
-    "Restore a backup: see docs/backup.md",
+    restore,
     "",
   ].join("\n");
 }
