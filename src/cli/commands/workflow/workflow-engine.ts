@@ -34,14 +34,19 @@ export async function getWorkflowRun(engine: OpenedEngine, name: string) {
   });
 }
 
-/** Why a run that has not ended cannot go on by itself, and what to type: its machine is away, or nobody has approved it. */
-export async function findHolds(run: Run, engine: OpenedEngine, context: Context): Promise<string[]> {
-  if (hasEnded(run)) return [];
+/** Why a run cannot go on by itself, and what to type: nobody has approved it here, or its machine is away. */
+export interface WorkflowHolds {
+  hold: string | undefined;
+  ways: string[];
+}
+
+export async function findHolds(run: Run, engine: OpenedEngine, context: Context): Promise<WorkflowHolds> {
+  if (hasEnded(run)) return { hold: undefined, ways: [] };
   const hold = await findHold(run, insideOf(engine).store);
   // A step that was under way goes on with its machine, too.
   const next: Run = run.status === "running" ? { ...run, status: "resuming" } : run;
-  const away = findAwayLines(next, await machinesFor(engine, [next], context), context.program) ?? [];
-  return [...(hold === undefined ? [] : [asTyped(hold, context.program)]), ...away];
+  const ways = findAwayLines(next, await machinesFor(engine, [next], context), context.program) ?? [];
+  return { hold: hold && asTyped(hold, context.program), ways };
 }
 
 /** The project of a workflow file. */

@@ -32,12 +32,12 @@ export async function show(words: readonly string[], _given: WorkflowFlags, cont
   const found = await getWorkflowRun(engine, requireOneArgument(words, "workflow show <run>"));
   const { checkpoint } = found;
   const holds = await findHolds(found.run, engine, context);
-  const delay = holds[0] ?? (await findDelay(found.run, engine));
-  const run: Run = { ...found.run, reason: found.run.reason ?? delay };
+  const reason = found.run.reason ?? holds.hold ?? (await findDelay(found.run, engine));
+  const run: Run = { ...found.run, reason };
   const events = (await engine.readChain(run.id)).map(({ event }) => event);
   const title = run.pendingId && (await engine.read(run.pendingId)).question.title;
   printResult(context, STATE_FIELDS, {
-    page: () => renderRun(run, { checkpoint, title, holds }, context),
+    page: () => renderRun(run, { checkpoint, title, ways: holds.ways }, context),
     json: () => ({ ...workflowState(run, checkpoint, events), steps: checkpoint.steps }),
     keepsCase: true,
   });
@@ -70,13 +70,14 @@ export async function logs(words: readonly string[], _given: WorkflowFlags, cont
 interface RunView {
   checkpoint: Checkpoint;
   title: string | undefined;
-  holds: readonly string[];
+  /** How a run goes on whose machine is away. */
+  ways: readonly string[];
 }
 
-function renderRun(run: Run, { checkpoint: { steps, current }, title, holds }: RunView, context: Context) {
+function renderRun(run: Run, { checkpoint: { steps, current }, title, ways }: RunView, context: Context) {
   const width = textWidth(context.stdout.columns);
   const issue = run.issue ? ` · ${run.issue.repo ?? ""}#${run.issue.number}` : "";
-  const reason = run.reason === undefined || run.reason === holds[0] ? "" : ` (${oneLine(run.reason)})`;
+  const reason = run.reason === undefined ? "" : ` (${oneLine(run.reason)})`;
   const column = Math.max(0, ...Object.keys(steps).map((id) => id.length));
   const lines = Object.entries(steps).map(([id, record]) => {
     const { tool, startedAt, endedAt, failure } = record;
@@ -91,7 +92,7 @@ function renderRun(run: Run, { checkpoint: { steps, current }, title, holds }: R
       : ["", `❓ ${shortId(run.pendingId)} ${oneLine(title)}`, `   ${context.program} answer ${run.number} "…"`];
   const summary = run.result?.summary === undefined ? [] : ["", oneLine(run.result.summary)];
   const head = `#${run.number} ${oneLine(run.name)} is ${run.status}${reason}${issue}`;
-  return `${[head, "", ...lines, ...asked, ...(holds.length > 0 ? ["", ...holds] : []), ...summary].join("\n")}\n`;
+  return `${[head, "", ...lines, ...asked, ...(ways.length > 0 ? ["", ...ways] : []), ...summary].join("\n")}\n`;
 }
 
 async function numbersOf({ steps }: Checkpoint, engine: OpenedEngine): Promise<Map<string, number>> {
