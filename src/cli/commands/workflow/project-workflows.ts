@@ -33,7 +33,8 @@ export async function readProjectWorkflows(
   // MCP servers may have other tools; none is started to check a file.
   const isWithoutServers = Object.keys(config.values.mcp_servers ?? {}).length === 0;
   const limitedAgents = limitedAgentsOf(await agents());
-  const tools: KnownTools = { names: OWN_TOOLS, mayHaveMore: true, isWithoutServers, limitedAgents };
+  const secrets = config.values.workflows?.secrets ?? [];
+  const tools: KnownTools = { names: OWN_TOOLS, mayHaveMore: true, isWithoutServers, limitedAgents, secrets };
   return readWorkflowFiles(paths, { cwd, tools });
 }
 

@@ -119,6 +119,23 @@ describe("askd workflow validate", () => {
     });
   });
 
+  test("refuses a secret that the settings do not allow, and so does approve", async () => {
+    write("plain.yml", PLAIN.replace(/input: \{/, 'input: { env: { TOK: "{{ secrets.MYSEC }}" },'));
+    const env = settings('[workflows]\nsecrets = ["MYSECRET"]\n');
+    expect(await typed(["validate"], project, env)).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(
+        /plain\.yml:3:\d+: workflows\.secrets does not allow MYSEC\n {2}Did you mean secrets\.MYSECRET\?/,
+      ),
+    });
+    expect(await typed(["approve", "plain"], project, env)).toMatchObject({ exit: 2 });
+    const { stderr } = await typed(["validate"]);
+    expect(stderr).toContain('[workflows] secrets = ["MYSEC"]');
+    expect(await typed(["validate"], project, settings('[workflows]\nsecrets = ["MYSEC"]\n'))).toMatchObject({
+      exit: 0,
+    });
+  });
+
   test("warns of a tool that nothing can have without MCP servers", async () => {
     write("w.yml", PLAIN.replace("shell", "measure_it"));
     expect(await typed(["validate"])).toMatchObject({

@@ -22,6 +22,8 @@ export interface KnownTools {
   isWithoutServers?: boolean;
   /** The agents whose cost is known, so that a budget can be kept; undefined if that is not checked. */
   limitedAgents?: readonly string[];
+  /** The secrets that the settings allow; undefined if that is not checked. */
+  secrets?: readonly string[];
 }
 
 /** Finds the mistakes that the shape of a definition does not show. Nothing is executed. */
@@ -36,7 +38,7 @@ export function checkDefinition(definition: WorkflowDefinition, tools?: KnownToo
     ...checkResume(definition, steps),
     ...checkInputs(definition),
     ...(definition.triggers ?? []).flatMap((trigger, index) => checkTrigger(definition, trigger, ["triggers", index])),
-    ...checkNames(definition),
+    ...checkNames(definition, tools?.secrets),
   ];
 }
 
