@@ -180,6 +180,7 @@ export class Workflows {
         ...wantingQuestion(run),
         reason: undefined,
         endedAt: undefined,
+        result: undefined,
         owes: [],
         pendingId: undefined,
         workflow: { ...run.workflow, isRepeated: true },
