@@ -29,7 +29,7 @@ export interface NewMachine {
 }
 
 /** A run that was moved. */
-export interface MovedWorkflow {
+interface MovedWorkflow {
   run: Run;
   /** It worked in its tree before: what was not committed there is left behind. */
   hasTree: boolean;

@@ -35,7 +35,7 @@ export async function getWorkflowRun(engine: OpenedEngine, name: string) {
 }
 
 /** Why a run cannot go on by itself, and what to type: nobody has approved it here, or its machine is away. */
-export interface WorkflowHolds {
+interface WorkflowHolds {
   hold: string | undefined;
   ways: string[];
 }

@@ -119,6 +119,18 @@ describe("askd workflow validate", () => {
     });
   });
 
+  test("refuses a key that the input of a tool does not have, in handlers too", async () => {
+    const handler = "on_failure: { tool: http, input: { uri: 'https://example.com', json: {} } }\n";
+    write("w.yml", `${PLAIN.replace("[ls] }", "[ls], bogus: 1 }")}${handler}`);
+    expect(await typed(["validate"])).toMatchObject({
+      exit: 2,
+      stderr: [
+        "error: .askd/workflows/w.yml:3:50: The input of shell has no bogus\n  There are: argv, command, dir, env, stdin\n",
+        "error: .askd/workflows/w.yml:4:36: The input of http has no uri\n  Did you mean url?\n",
+      ].join(""),
+    });
+  });
+
   test("refuses a secret that the settings do not allow, and so does approve", async () => {
     write("plain.yml", PLAIN.replace(/input: \{/, 'input: { env: { TOK: "{{ secrets.MYSEC }}" },'));
     const env = settings('[workflows]\nsecrets = ["MYSECRET"]\n');
