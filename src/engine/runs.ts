@@ -116,7 +116,7 @@ export class Runs implements RunEngine {
         });
       }
       requireMovable(read.run, host, { known, others, now: at.now });
-      return moveRun(read, host, at);
+      return moveRun(read, { host }, at);
     });
   }
 }

@@ -39,6 +39,8 @@ interface StageOptions {
   rules?: Partial<Rules>;
   onStep?: (station: string) => void;
   seed?: string;
+  /** Its machine. */
+  host?: string;
   /** Where its clock begins. */
   startMs?: number;
 }
@@ -54,6 +56,7 @@ export class WorkflowStage {
   readonly failures: unknown[] = [];
   readonly #steps: StepRunner;
   readonly #rules: Rules;
+  readonly #host: string;
   /** Programs that were started and did not end. */
   #hanging = 0;
   #nowMs: number;
@@ -68,6 +71,7 @@ export class WorkflowStage {
     ).worker();
     const rules = { ...ROOMY, ...options.rules };
     this.#rules = rules;
+    this.#host = options.host ?? "here";
     const script: Script = options.script ?? (() => ({ exitCode: 0, stdout: "", stderr: "" }));
     const outside: StepOutside = {
       openTracker: () => Promise.resolve(options.tracker),
@@ -107,7 +111,7 @@ export class WorkflowStage {
       ids,
       worker,
       steps,
-      host: "here",
+      host: this.#host,
       onFailure: (_job, error) => this.failures.push(error),
     });
     this.workflows = new Workflows(this.engine.inside);
@@ -150,7 +154,7 @@ export class WorkflowStage {
   async approve(yaml: string, place = { dir: "/project", file: "test.yml" }) {
     const { definition, hash, problems } = readWorkflow(yaml, "test.yml");
     if (!definition || hash === undefined) throw new Error(problems.map(({ message }) => message).join("; "));
-    const input = { name: definition.name, host: "here", ...place, definition: hash, repo: "acme/shop" };
+    const input = { name: definition.name, host: this.#host, ...place, definition: hash, repo: "acme/shop" };
     return this.workflows.approve(input, definition, ADA);
   }
 

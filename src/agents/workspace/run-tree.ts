@@ -63,6 +63,15 @@ async function tryToOpen(dir: string, name: string, settings: readonly string[])
   return makeReady();
 }
 
+/** Says whether the tree of that name can be opened with the commits of its run, which may have begun elsewhere. */
+export async function hasRunBranch(dir: string, name: string): Promise<boolean> {
+  const root = await findTreeRoot(dir);
+  if (root === undefined) return true; // without git the project itself is the tree
+  const refs = [`refs/heads/askd/${name}`, `refs/remotes/${REMOTE}/askd/${name}`];
+  const found = await Promise.all(refs.map((ref) => readRef(root, ref)));
+  return found.some((commit) => commit !== undefined);
+}
+
 /**
  * Commits everything in the tree and pushes its branch; false if the branch has nothing that was not there when the run
  * began. Programs of the repository are not run.

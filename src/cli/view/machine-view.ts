@@ -41,10 +41,13 @@ export function sayState(run: Run, pending: PendingQuestion | undefined, machine
 /** The problem and the ways to continue, each on a line. */
 export function awayLines(run: Run, away: AwayMachine, now: Instant, program: string): string[] {
   const name = oneLine(away.name);
+  const approved = run.workflow
+    ? `, where its workflow is approved (${program} workflow approve ${oneLine(run.workflow.name)})`
+    : "";
   return [
     `${refOf(run)} continues when ${name} is back (${sayHeard(away, now)})`,
     `Bring it back: run ${program} worker on ${name}`,
-    `Or continue on another machine with this store: ${program} runs resume ${run.number} --elsewhere`,
+    `Or continue on another machine with this store${approved}: ${program} runs resume ${run.number} --elsewhere`,
     `Or cancel it: ${program} runs cancel ${run.number}`,
   ];
 }

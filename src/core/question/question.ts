@@ -338,8 +338,12 @@ export function findAnswer(question: Question): Answer | undefined {
   return undefined;
 }
 
-/** Says whether a forced answer can still resume a run that ended without one. */
+/**
+ * Says whether a forced answer can still resume a run that ended without one. A workflow does not wait for a branch or
+ * agent of it that has ended, so nobody would use the answer.
+ */
 export function mayForce(run: Run, question: Question): boolean {
+  if (run.waitedForBy) return false;
   if (question.status !== "timeout" || question.forced !== undefined || run.lastQuestionId !== question.id)
     return false;
   return (

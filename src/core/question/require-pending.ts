@@ -61,7 +61,9 @@ function closedRefusal(read: QuestionSnapshot, { now, by, rules }: LateReply, sa
             : { is: "timed_out", id, agoMs, then: isOpen ? "open" : "closed" },
         hint: isOpen
           ? `Answer anyway and resume: askd answer --force ${run.number} "${isPlainWord(said) ? said : "…"}"`
-          : amend,
+          : run.waitedForBy && hasEnded(run)
+            ? `Ask again with its workflow: askd workflow retry ${run.number}`
+            : amend,
       });
     }
     case "cancelled": {

@@ -18,12 +18,20 @@ interface MoveContext {
   now: Instant;
 }
 
+/** The machine that a run moves to, and its directory there if that is another one. */
+interface NewPlace {
+  host: string;
+  dir?: string | undefined;
+}
+
 /** Refuses to move a run whose machine is present. */
 export function requireMovable(run: Run, host: string, { known, others, now }: MoveContext): void {
   const number = `#${run.number}`;
   if (hasEnded(run)) {
     throw new Refusal("run_ended", `Run ${number} has already ended (${run.status})`, {
-      hint: `See it with: askd show ${run.number}`,
+      hint: run.workflow
+        ? `Repeat it first: askd workflow retry ${run.number}`
+        : `See it with: askd show ${run.number}`,
       fact: { is: "run_ended", number: run.number, status: run.status },
     });
   }
@@ -56,13 +64,15 @@ export function requireMovable(run: Run, host: string, { known, others, now }: M
  * Moves a run to another machine and resumes it there. The old machine's epoch is over: when it is back it starts
  * nothing and ends what it left running.
  */
-export function moveRun(read: RunSnapshot, host: string, at: DecisionContext): Changes {
+export function moveRun(read: RunSnapshot, { host, dir }: NewPlace, at: DecisionContext): Changes {
   const { run, open } = read;
   requireAccess("take_over_run", at.by);
   for (const question of open.filter(isHeldBack)) requireMayResumeAgent("take_over_run", { ...read, question }, at, {});
   // Failures on the old machine do not count on the new one.
   const begun = { worker: undefined, seen: undefined, starts: 0, isContinued: false };
-  const moved: Run = { ...run, ...begun, host, epoch: run.epoch + 1 };
+  // A workflow that waits for its branches looks at them again here.
+  const workflow = run.workflow && { ...run.workflow, isWaiting: undefined };
+  const moved: Run = { ...run, ...begun, host, dir: dir ?? run.dir, workflow, epoch: run.epoch + 1 };
   const next = continueOnNewHost(
     { run: moved, open },
     { moved_from: run.host, moved_to: host, epoch: moved.epoch },

@@ -69,6 +69,20 @@ describe("a mistake is named with its place and what to write", () => {
       withSteps("  - id: one", "    tol: shell"),
       ["w.yml:4:5: There is no key tol here | Did you mean tool?"],
     ],
+    [
+      "a mistyped key beside other mistakes",
+      withSteps(
+        "  - { id: one, tol: shell, outptu: said, input: { argv: [echo, '{{ inptus.x }}'] } }",
+        "  - { id: one, tool: shell, bogus: 1, input: { argv: ['{{ said.stdout }}'] } }",
+      ),
+      [
+        "w.yml:3:16: There is no key tol here | Did you mean tool?",
+        "w.yml:3:28: There is no key outptu here | Did you mean output?",
+        "w.yml:3:68: Nothing ever has the name inptus | Did you mean inputs?",
+        "w.yml:4:11: There are two steps with the id one | Give one of them another id",
+        "w.yml:4:29: There is no key bogus here | There are: id, condition, output, tool, input, retry, timeout, idempotent, for_each, suspend",
+      ],
+    ],
     ["a step that does nothing", withSteps("  - id: one"), ["w.yml:3:5: This needs tool, parallel or steps"]],
     [
       "a step without an id",

@@ -3,7 +3,7 @@ import { type KnownTools, checkDefinition } from "../../core/workflow/definition
 import { WorkflowDefinition } from "../../core/workflow/definition/definition.ts";
 import { hashDefinition } from "../../core/workflow/definition/definition-hash.ts";
 import type { DefinitionProblem } from "../../core/workflow/definition/definition-problem.ts";
-import { shapeProblems } from "./shape-problem.ts";
+import { shapeProblems, withKnownKeys } from "./shape-problem.ts";
 import { type YamlSource, readYaml } from "./yaml-source.ts";
 
 /** A workflow that was read from a file. It has a definition only if no problem is an error. */
@@ -22,7 +22,12 @@ export function readWorkflow(text: string, source: string, tools?: KnownTools): 
   }
   const parsed = WorkflowDefinition.safeParse(read.source.value);
   if (!parsed.success) {
-    return failed(place(shapeProblems(read.source.value, parsed.error.issues), read.source, source));
+    const { value } = read.source;
+    const problems = shapeProblems(value, parsed.error.issues);
+    // With unknown keys alone, the other mistakes can be found as well.
+    const mended = WorkflowDefinition.safeParse(withKnownKeys(value, problems));
+    const others = mended.success ? checkDefinition(mended.data, tools) : [];
+    return failed(place([...problems, ...others], read.source, source));
   }
   const definition = parsed.data;
   const problems = place(checkDefinition(definition, tools), read.source, source);

@@ -10,6 +10,20 @@ export function shapeProblems(value: unknown, issues: readonly Issue[]): Definit
   return issues.flatMap((issue) => problemsOf(issue, { value, schema: WorkflowDefinition, path: [] }));
 }
 
+/** A copy of the value with each unknown key under the name that was probably meant, or without it. */
+export function withKnownKeys(value: unknown, problems: readonly DefinitionProblem[]): unknown {
+  const copy = structuredClone(value);
+  for (const { path, unknown } of problems) {
+    const outer = valueAt(copy, path.slice(0, -1));
+    const key = path.at(-1);
+    if (!unknown || key === undefined || typeof outer !== "object" || outer === null) continue;
+    const { meant } = unknown;
+    if (meant !== undefined && !Object.hasOwn(outer, meant)) Object.assign(outer, { [meant]: valueAt(outer, [key]) });
+    Reflect.deleteProperty(outer, key);
+  }
+  return copy;
+}
+
 /** The value and schema that the path of an issue counts from. */
 interface IssueRoot {
   value: unknown;
@@ -97,6 +111,7 @@ function unknownKey(key: string, path: ValuePath, known: readonly string[]): Def
     level: "error",
     path: [...path, key],
     isKey: true,
+    unknown: { meant },
     message: `There is no key ${key} here`,
     hint: meant === undefined ? `There are: ${known.join(", ")}` : `Did you mean ${meant}?`,
   };

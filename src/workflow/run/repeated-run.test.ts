@@ -67,3 +67,22 @@ test("an answer after the deadline waits for the run that took the place of the 
   await stage.pass(MINUTE_MS);
   expect(await stage.run(first.id)).toMatchObject({ status: "completed" });
 });
+
+test("a run that goes on after its end no longer has the reason of that end", async () => {
+  const yaml = `name: paint\nsteps:${ASK.replace("options", "timeoutHours: 1, timeoutAction: fail, options")}`;
+  const stage = new WorkflowStage();
+  const answered = await stage.start(yaml);
+  const repeated = await stage.start(yaml);
+  await stage.pass(61 * MINUTE_MS);
+  for (const { id } of [answered, repeated]) {
+    expect((await stage.run(id)).result?.summary).toBe("Step which: Nobody answered in time");
+  }
+  if (answered.pendingId === undefined) throw new Error("nothing was asked");
+  await stage.engine.answer(answered.pendingId, { ...said("Red"), force: true }, ADA);
+  expect((await stage.workflows.retry(repeated.id, undefined, ADA)).result).toBeUndefined();
+  await stage.doDue();
+  const done = await stage.run(answered.id);
+  expect([done.status, done.result]).toEqual(["completed", undefined]);
+  const asking = await stage.run(repeated.id);
+  expect([asking.status, asking.result]).toEqual(["awaiting_input", undefined]);
+});

@@ -182,7 +182,14 @@ function callOf(act: StepCall, { machine }: TurnContext): Pick<Turn, "call" | "d
 
 function goesOn(run: Run, { at }: TurnContext): Run {
   const workflow = run.workflow && { ...run.workflow, isWaiting: undefined, isRepeated: undefined };
-  return { ...run, workflow, status: "running", startedAt: run.startedAt ?? at.now, parkedAt: undefined };
+  return {
+    ...run,
+    workflow,
+    status: "running",
+    startedAt: run.startedAt ?? at.now,
+    parkedAt: undefined,
+    result: undefined,
+  };
 }
 
 /** A run that goes on waiting as before changes nothing. */
@@ -206,7 +213,7 @@ function waits(run: Run, context: TurnContext): Run {
 }
 
 function ends(run: Run, { status, reason, summary }: Extract<NextAct, { do: "end" }>, context: TurnContext): Run {
-  const result = summary === undefined ? run.result : { summary };
+  const result = summary === undefined ? undefined : { summary };
   const endedAt = status === "blocked" ? undefined : context.at.now;
   return { ...goesOn(run, context), status, reason, endedAt, result };
 }

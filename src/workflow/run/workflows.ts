@@ -151,13 +151,14 @@ export class Workflows {
     return id && store.findRun(id);
   }
 
-  /** Repeats an ended run from a step, or from the one that failed. */
-  async retry(id: RunId, from: string | undefined, by: Actor): Promise<Run> {
+  /** Repeats an ended run from a step, or from the one that failed; with a branch or agent the run that waited for it. */
+  async retry(named: RunId, from: string | undefined, by: Actor): Promise<Run> {
     const { store, decider } = this.#deps;
     return decider.retry(async () => {
-      const run = await store.findRun(id);
+      const run = await this.#findRepeated(named);
+      const id = run?.id ?? named;
       const entry = await store.findEntry("checkpoint", id);
-      if (!run?.workflow || !entry) throw new Refusal("bad_input", "This is not the run of a workflow");
+      if (!run?.workflow || !entry) throw noWorkflow(run);
       const at = decider.at(by);
       requireAccess("resume_run", by);
       if (!hasEnded(run) && run.status !== "blocked") {
@@ -180,6 +181,7 @@ export class Workflows {
         ...wantingQuestion(run),
         reason: undefined,
         endedAt: undefined,
+        result: undefined,
         owes: [],
         pendingId: undefined,
         workflow: { ...run.workflow, isRepeated: true },
@@ -193,6 +195,14 @@ export class Workflows {
       });
       return committed.ok ? { ...next.run, version: run.version + 1 } : undefined;
     });
+  }
+
+  /** The run to repeat: a branch or an agent whose workflow has ended is of no use to anybody alone. */
+  async #findRepeated(id: RunId): Promise<Run | undefined> {
+    const run = await this.#deps.store.findRun(id);
+    const parent = run?.waitedForBy && (await this.#deps.store.findRun(run.waitedForBy.runId));
+    if (!parent || (run?.workflow && !hasEnded(parent))) return run;
+    return this.#findRepeated(parent.id);
   }
 
   /** Applies `when_busy` of a concurrency key to the runs that have it. */
@@ -227,6 +237,13 @@ export class Workflows {
     if (!workflow || workflow.branch || !issue || repo === undefined) return [];
     return [await this.#guard(workflow.name, { repo, number: issue.number }, id)];
   }
+}
+
+function noWorkflow(run: Run | undefined) {
+  if (!run) return new Refusal("not_found", "There is no such run");
+  return new Refusal("bad_input", `Run #${run.number} is not the run of a workflow`, {
+    hint: `See it with: askd show ${run.number}`,
+  });
 }
 
 function noSuchStep(run: Run, from: string | undefined, names: readonly string[]) {

@@ -14,6 +14,9 @@ const AgentInput = z.strictObject({
   budget: z.number().positive().optional(),
 });
 
+/** The keys of the input of an agent step. */
+export const AGENT_KEYS: readonly string[] = Object.keys(AgentInput.shape);
+
 /** The work of an agent. */
 export interface AgentTask {
   agent: string;

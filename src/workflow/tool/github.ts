@@ -29,6 +29,7 @@ const PullInput = z.strictObject({
 /** Comments the issue of the run. */
 export const githubComment: StepTool = {
   isRepeatable: true,
+  keys: Object.keys(CommentInput.shape),
   async run(input, context) {
     const { body, comment, ...place } = parseInput(CommentInput, input, "github_comment");
     const text = body ?? comment;
@@ -40,6 +41,7 @@ export const githubComment: StepTool = {
 /** Labels, assigns, comments or closes the issue of the run. */
 export const updateGithubIssue: StepTool = {
   isRepeatable: true,
+  keys: Object.keys(IssueInput.shape),
   async run(input, context) {
     const { issueNumber, repo, ...change } = parseInput(IssueInput, input, "update_github_issue");
     const issue = getIssue(context, { issueNumber, repo });
@@ -51,6 +53,7 @@ export const updateGithubIssue: StepTool = {
 /** Commits what changed in the run's working tree, pushes the run's branch, and opens a pull request for it. */
 export const githubCreatePr: StepTool = {
   isRepeatable: true,
+  keys: Object.keys(PullInput.shape),
   async run(input, context) {
     const { title, body, base, message, draft, ...place } = parseInput(PullInput, input, "github_create_pr");
     const { run, outside } = context;

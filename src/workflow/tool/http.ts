@@ -19,6 +19,7 @@ const HttpInput = z.strictObject({
 /** Sends a request to a public address; a reply that is no 2xx fails the step. */
 export const http: StepTool = {
   isRepeatable: false,
+  keys: Object.keys(HttpInput.shape),
   async run(input, { outside, signal, key }) {
     const { url, method, headers, body, json } = parseInput(HttpInput, input, "http");
     const { username, password } = new URL(url);

@@ -20,6 +20,7 @@ const ShellInput = z
 /** Runs a program with its arguments in the run's working tree; there is no shell in between. */
 export const shell: StepTool = {
   isRepeatable: false,
+  keys: Object.keys(ShellInput.shape),
   async run(input, context) {
     const { argv, command, dir, env, stdin } = parseInput(ShellInput, input, "shell");
     const result = await context.outside.runProgram({

@@ -99,6 +99,8 @@ export function runVariables({ id, epoch }: Pick<Run, "id" | "epoch">): { ASKD_R
 export interface StepTool {
   /** Doing it again after a crash does no harm: it looks for what it did before. */
   isRepeatable: boolean;
+  /** The keys of its input; undefined for a tool of an MCP server. */
+  keys?: readonly string[];
   run(input: Readonly<Record<string, unknown>>, context: StepContext): Promise<unknown>;
 }
 

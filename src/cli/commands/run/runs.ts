@@ -17,7 +17,7 @@ import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
 import { unknownVerb, requireOneArgument } from "../../arguments.ts";
 import { type Command, isListOrShow } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import type { Context, OpenedEngine } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { awayLines, machinesFor, sayAway, sayState } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
@@ -32,6 +32,7 @@ import { readLimit } from "../inspect/list.ts";
 import { SHOW_FIELDS, showRun } from "../inspect/show.ts";
 import type { ShowView } from "../inspect/show-view.ts";
 import { findWayOnHere } from "./takeover.ts";
+import { moveWorkflowHere } from "./workflow-elsewhere.ts";
 
 /** The most runs that one search reads. */
 const MOST_SEARCHED = 10_000;
@@ -90,7 +91,7 @@ export const command: Command<typeof flags> = {
 };
 
 interface VerbContext {
-  engine: Engine;
+  engine: OpenedEngine;
   given: FlagValues;
   context: Context;
 }
@@ -200,6 +201,11 @@ async function resumeElsewhere(run: Run, { engine, context }: Omit<VerbContext, 
     throw new Refusal("bad_input", `${store.source} names a server; agents start on a machine with the store`, {
       hint: `Run this on a machine with the store: askd runs resume ${run.number} --elsewhere --store …`,
     });
+  }
+  if (run.workflow) {
+    const { run: moved, lines } = await moveWorkflowHere(run, engine, context);
+    await done(moved, lines, { engine, context });
+    return 0;
   }
   const host = await context.keepHost();
   const machines = await machinesFor(engine, [], context);

@@ -15,6 +15,7 @@ import {
   listWorkflowFiles,
   readWorkflowFiles,
 } from "../../../workflow/definition/workflow-folder.ts";
+import { listInputKeys } from "../../../workflow/tool/find-tool.ts";
 import type { Context } from "../../context.ts";
 import { asTyped } from "../../program.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -33,7 +34,16 @@ export async function readProjectWorkflows(
   // MCP servers may have other tools; none is started to check a file.
   const isWithoutServers = Object.keys(config.values.mcp_servers ?? {}).length === 0;
   const limitedAgents = limitedAgentsOf(await agents());
-  const tools: KnownTools = { names: OWN_TOOLS, mayHaveMore: true, isWithoutServers, limitedAgents };
+  const secrets = config.values.workflows?.secrets ?? [];
+  const inputKeys = listInputKeys();
+  const tools: KnownTools = {
+    names: OWN_TOOLS,
+    mayHaveMore: true,
+    isWithoutServers,
+    limitedAgents,
+    inputKeys,
+    secrets,
+  };
   return readWorkflowFiles(paths, { cwd, tools });
 }
 

@@ -7,7 +7,8 @@ import type { Context, OpenedEngine } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { startService } from "../service/worker.ts";
-import { getWorkflowRun, openWorkflows } from "./workflow-engine.ts";
+import { getRun } from "../../find-target.ts";
+import { findHolds, getWorkflowRun, openWorkflows } from "./workflow-engine.ts";
 import type { WorkflowFlags } from "./workflow.ts";
 
 /** Cancels a run with its question and everything that it started. */
@@ -27,9 +28,14 @@ export async function cancel(words: readonly string[], given: WorkflowFlags, con
 /** Repeats an ended run from a step; steps before it are not done again. */
 export async function retry(words: readonly string[], given: WorkflowFlags, context: Context): Promise<number> {
   const { engine, workflows } = await openWorkflows(context);
-  const { run } = await getWorkflowRun(engine, requireOneArgument(words, "workflow retry <run> [--from <step>]"));
+  const run = await getRun(engine, requireOneArgument(words, "workflow retry <run> [--from <step>]"));
   const again = await workflows.retry(run.id, given.from, await whoTypes(engine, context));
-  await say(again, given.from === undefined ? "goes on" : `goes on from ${oneLine(given.from)}`, engine, context);
+  const { hold, ways } = await findHolds(again, engine, context);
+  const holds = [...(hold === undefined ? [] : [hold]), ...ways];
+  const from = given.from === undefined ? "" : ` from ${oneLine(given.from)}`;
+  const what =
+    holds.length === 0 ? `goes on${from}` : `will go on${from}\n${holds.map((line) => `  ${line}`).join("\n")}`;
+  await say(again, what, engine, context);
   return 0;
 }
 

@@ -1,11 +1,14 @@
 import { dirname } from "node:path";
 import { Refusal } from "../../../core/refusal.ts";
-import type { Run } from "../../../core/run/run.ts";
+import { type Run, hasEnded } from "../../../core/run/run.ts";
 import { parseCheckpoint } from "../../../core/workflow/checkpoint.ts";
 import { WORKFLOW_FOLDER } from "../../../workflow/definition/workflow-folder.ts";
+import { findHold } from "../../../workflow/run/approved-file.ts";
 import { Workflows } from "../../../workflow/run/workflows.ts";
 import type { Context, OpenedEngine } from "../../context.ts";
 import { getRun } from "../../find-target.ts";
+import { asTyped } from "../../program.ts";
+import { findAwayLines, machinesFor } from "../../view/machine-view.ts";
 
 /** The engine on the store of this machine, and the workflows on it. */
 export async function openWorkflows(context: Context): Promise<{ engine: OpenedEngine; workflows: Workflows }> {
@@ -29,6 +32,21 @@ export async function getWorkflowRun(engine: OpenedEngine, name: string) {
   throw new Refusal("bad_input", `Run #${run.number} is not the run of a workflow`, {
     hint: `See it with: askd show ${run.number}`,
   });
+}
+
+/** Why a run cannot go on by itself, and what to type: nobody has approved it here, or its machine is away. */
+interface WorkflowHolds {
+  hold: string | undefined;
+  ways: string[];
+}
+
+export async function findHolds(run: Run, engine: OpenedEngine, context: Context): Promise<WorkflowHolds> {
+  if (hasEnded(run)) return { hold: undefined, ways: [] };
+  const hold = await findHold(run, insideOf(engine).store);
+  // A step that was under way goes on with its machine, too.
+  const next: Run = run.status === "running" ? { ...run, status: "resuming" } : run;
+  const ways = findAwayLines(next, await machinesFor(engine, [next], context), context.program) ?? [];
+  return { hold: hold && asTyped(hold, context.program), ways };
 }
 
 /** The project of a workflow file. */

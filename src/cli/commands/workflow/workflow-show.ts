@@ -10,7 +10,7 @@ import type { Context, OpenedEngine } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { cutCells, padCells, textWidth } from "../../terminal/terminal.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { getWorkflowRun, insideOf, openWorkflows } from "./workflow-engine.ts";
+import { findHolds, getWorkflowRun, insideOf, openWorkflows } from "./workflow-engine.ts";
 import type { WorkflowFlags } from "./workflow.ts";
 
 const MOST_TEXT = 2_000;
@@ -31,11 +31,13 @@ export async function show(words: readonly string[], _given: WorkflowFlags, cont
   const { engine } = await openWorkflows(context);
   const found = await getWorkflowRun(engine, requireOneArgument(words, "workflow show <run>"));
   const { checkpoint } = found;
-  const run: Run = { ...found.run, reason: found.run.reason ?? (await findDelay(found.run, engine)) };
+  const holds = await findHolds(found.run, engine, context);
+  const reason = found.run.reason ?? holds.hold ?? (await findDelay(found.run, engine));
+  const run: Run = { ...found.run, reason };
   const events = (await engine.readChain(run.id)).map(({ event }) => event);
   const title = run.pendingId && (await engine.read(run.pendingId)).question.title;
   printResult(context, STATE_FIELDS, {
-    page: () => renderRun(run, checkpoint, title, context),
+    page: () => renderRun(run, { checkpoint, title, ways: holds.ways }, context),
     json: () => ({ ...workflowState(run, checkpoint, events), steps: checkpoint.steps }),
     keepsCase: true,
   });
@@ -65,7 +67,14 @@ export async function logs(words: readonly string[], _given: WorkflowFlags, cont
   return 0;
 }
 
-function renderRun(run: Run, { steps, current }: Checkpoint, title: string | undefined, context: Context) {
+interface RunView {
+  checkpoint: Checkpoint;
+  title: string | undefined;
+  /** How a run goes on whose machine is away. */
+  ways: readonly string[];
+}
+
+function renderRun(run: Run, { checkpoint: { steps, current }, title, ways }: RunView, context: Context) {
   const width = textWidth(context.stdout.columns);
   const issue = run.issue ? ` · ${run.issue.repo ?? ""}#${run.issue.number}` : "";
   const reason = run.reason === undefined ? "" : ` (${oneLine(run.reason)})`;
@@ -83,7 +92,7 @@ function renderRun(run: Run, { steps, current }: Checkpoint, title: string | und
       : ["", `❓ ${shortId(run.pendingId)} ${oneLine(title)}`, `   ${context.program} answer ${run.number} "…"`];
   const summary = run.result?.summary === undefined ? [] : ["", oneLine(run.result.summary)];
   const head = `#${run.number} ${oneLine(run.name)} is ${run.status}${reason}${issue}`;
-  return `${[head, "", ...lines, ...asked, ...summary].join("\n")}\n`;
+  return `${[head, "", ...lines, ...asked, ...(ways.length > 0 ? ["", ...ways] : []), ...summary].join("\n")}\n`;
 }
 
 async function numbersOf({ steps }: Checkpoint, engine: OpenedEngine): Promise<Map<string, number>> {

@@ -120,6 +120,35 @@ describe("askd workflow validate", () => {
     });
   });
 
+  test("refuses a key that the input of a tool does not have, in handlers too", async () => {
+    const handler = "on_failure: { tool: http, input: { uri: 'https://example.com', json: {} } }\n";
+    write("w.yml", `${PLAIN.replace("[ls] }", "[ls], bogus: 1 }")}${handler}`);
+    expect(await typed(["validate"])).toMatchObject({
+      exit: 2,
+      stderr: [
+        "error: .askd/workflows/w.yml:3:50: The input of shell has no bogus\n  There are: argv, command, dir, env, stdin\n",
+        "error: .askd/workflows/w.yml:4:36: The input of http has no uri\n  Did you mean url?\n",
+      ].join(""),
+    });
+  });
+
+  test("refuses a secret that the settings do not allow, and so does approve", async () => {
+    write("plain.yml", PLAIN.replace(/input: \{/, 'input: { env: { TOK: "{{ secrets.MYSEC }}" },'));
+    const env = settings('[workflows]\nsecrets = ["MYSECRET"]\n');
+    expect(await typed(["validate"], project, env)).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(
+        /plain\.yml:3:\d+: workflows\.secrets does not allow MYSEC\n {2}Did you mean secrets\.MYSECRET\?/,
+      ),
+    });
+    expect(await typed(["approve", "plain"], project, env)).toMatchObject({ exit: 2 });
+    const { stderr } = await typed(["validate"]);
+    expect(stderr).toContain('[workflows] secrets = ["MYSEC"]');
+    expect(await typed(["validate"], project, settings('[workflows]\nsecrets = ["MYSEC"]\n'))).toMatchObject({
+      exit: 0,
+    });
+  });
+
   test("warns of a tool that nothing can have without MCP servers", async () => {
     write("w.yml", PLAIN.replace("shell", "measure_it"));
     expect(await typed(["validate"])).toMatchObject({

@@ -1,7 +1,7 @@
 import { findNearest } from "../../text/nearest.ts";
 import { isTimeZone } from "../../time-zone.ts";
 import { CronProblem, parseCron } from "../trigger/cron.ts";
-import type { WorkflowDefinition, WorkflowTrigger } from "./definition.ts";
+import type { ToolStep, WorkflowDefinition, WorkflowTrigger } from "./definition.ts";
 import type { DefinitionProblem, ValuePath } from "./definition-problem.ts";
 import { checkNames } from "./check-names.ts";
 import { fitsInput } from "./inputs.ts";
@@ -22,6 +22,10 @@ export interface KnownTools {
   isWithoutServers?: boolean;
   /** The agents whose cost is known, so that a budget can be kept; undefined if that is not checked. */
   limitedAgents?: readonly string[];
+  /** The keys that the inputs of some of them may have; others are not checked. */
+  inputKeys?: Readonly<Record<string, readonly string[]>>;
+  /** The secrets that the settings allow; undefined if that is not checked. */
+  secrets?: readonly string[];
 }
 
 /** Finds the mistakes that the shape of a definition does not show. Nothing is executed. */
@@ -32,11 +36,12 @@ export function checkDefinition(definition: WorkflowDefinition, tools?: KnownToo
     ...checkNesting(steps),
     ...steps.flatMap((placed) => checkSuspend(placed)),
     ...(tools ? toolCalls(definition, steps).flatMap((call) => checkTool(call, tools)) : []),
+    ...(tools?.inputKeys ? checkInputKeys(toolCalls(definition, steps), tools.inputKeys) : []),
     ...(tools?.limitedAgents ? checkBudgets(definition, steps, tools.limitedAgents) : []),
     ...checkResume(definition, steps),
     ...checkInputs(definition),
     ...(definition.triggers ?? []).flatMap((trigger, index) => checkTrigger(definition, trigger, ["triggers", index])),
-    ...checkNames(definition),
+    ...checkNames(definition, tools?.secrets),
   ];
 }
 
@@ -73,16 +78,36 @@ function checkSuspend({ step, path, isInHandler }: PlacedStep): DefinitionProble
 interface ToolPlace {
   tool: string;
   path: ValuePath;
+  input: ToolStep["input"];
 }
 
 function toolCalls({ on_timeout, on_failure }: WorkflowDefinition, steps: readonly PlacedStep[]): ToolPlace[] {
   const handlers = Object.entries({ on_timeout, on_failure });
   return [
-    ...steps.flatMap(({ step, path }) => ("tool" in step ? [{ tool: step.tool, path: [...path, "tool"] }] : [])),
+    ...steps.flatMap(({ step, path }) =>
+      "tool" in step ? [{ tool: step.tool, path: [...path, "tool"], input: step.input }] : [],
+    ),
     ...handlers.flatMap(([name, handler]) =>
-      handler && "tool" in handler ? [{ tool: handler.tool, path: [name, "tool"] }] : [],
+      handler && "tool" in handler ? [{ tool: handler.tool, path: [name, "tool"], input: handler.input }] : [],
     ),
   ];
+}
+
+/** A key that a tool does not know would fail its step, after the steps before it are done. */
+function checkInputKeys(
+  calls: readonly ToolPlace[],
+  known: Readonly<Record<string, readonly string[]>>,
+): DefinitionProblem[] {
+  return calls.flatMap(({ tool, path, input = {} }) => {
+    const keys = Object.hasOwn(known, tool) ? known[tool] : undefined;
+    const unknown = keys ? Object.keys(input).filter((key) => !keys.includes(key)) : [];
+    return unknown.map((key) => {
+      const meant = findNearest(key, keys ?? []);
+      const hint = meant === undefined ? `There are: ${(keys ?? []).join(", ")}` : `Did you mean ${meant}?`;
+      const place = [...path.slice(0, -1), "input", key];
+      return { ...error(place, `The input of ${tool} has no ${key}`, hint), isKey: true };
+    });
+  });
 }
 
 /** A budget, of a step or of the workflow, is for agents whose cost is known. */

@@ -9,9 +9,9 @@ import { parseCondition, parseTemplate } from "./template.ts";
 
 const MOST_PROBLEMS = 100;
 
-/** Finds expressions that cannot be parsed, and names in them that have no value at that place. */
-export function checkNames(definition: WorkflowDefinition): DefinitionProblem[] {
-  const checker = new NameChecker(definition);
+/** Finds expressions that cannot be parsed, and names in them that have no value at that place; secrets if they are known. */
+export function checkNames(definition: WorkflowDefinition, secrets?: readonly string[]): DefinitionProblem[] {
+  const checker = new NameChecker(definition, secrets);
   checker.checkAll();
   return checker.problems.slice(0, MOST_PROBLEMS);
 }
@@ -29,8 +29,11 @@ class NameChecker {
   /** The steps that set each output. */
   readonly #outputs: ReadonlyMap<string, string>;
 
-  constructor(definition: WorkflowDefinition) {
+  readonly #secrets: readonly string[] | undefined;
+
+  constructor(definition: WorkflowDefinition, secrets: readonly string[] | undefined) {
     this.#definition = definition;
+    this.#secrets = secrets;
     this.#outputs = new Map(
       stepsOf(definition).flatMap(({ step }) => (step.output === undefined ? [] : [[step.output, step.id]])),
     );
@@ -142,11 +145,24 @@ class NameChecker {
       };
     }
     if (!known.has(root)) return this.#unknownName(root, known);
+    if (root === "secrets") return this.#findSecretProblem(keys[0]);
     const declared = this.#definition.inputs ?? {};
     const [input] = keys;
     if (root !== "inputs" || typeof input !== "string" || Object.hasOwn(declared, input)) return undefined;
     const meant = findNearest(input, Object.keys(declared));
     return { message: `The workflow has no input ${input}`, ...(meant && { hint: `Did you mean inputs.${meant}?` }) };
+  }
+
+  #findSecretProblem(name: string | number | undefined) {
+    if (name === undefined || this.#secrets === undefined || this.#secrets.includes(String(name))) return undefined;
+    const meant = findNearest(String(name), this.#secrets);
+    return {
+      message: `workflows.secrets does not allow ${name}`,
+      hint:
+        meant === undefined
+          ? `Allow it in your settings: [workflows] secrets = ["${name}"]`
+          : `Did you mean secrets.${meant}?`,
+    };
   }
 
   #unknownName(root: string, known: ReadonlySet<string>) {

@@ -7,6 +7,8 @@ export interface DefinitionProblem {
   path: ValuePath;
   /** The mistake is the key itself, not its value. */
   isKey?: boolean;
+  /** There is no such key; `meant` is the one that it probably stands for. */
+  unknown?: { meant: string | undefined };
   /** How far into a text it is, in characters. */
   offset?: number;
   message: string;

@@ -13,6 +13,16 @@ export class EvaluationProblem extends Error {
   }
 }
 
+/** A secret has no value here: a step without it would do something else. */
+export class MissingSecret extends EvaluationProblem {
+  constructor(name: string) {
+    super(
+      `The secret ${name} has no value in this worker; set the variable ${name} where it starts, then repeat the step`,
+    );
+    this.name = "MissingSecret";
+  }
+}
+
 /** The value of an expression; undefined if it names something that is not there. It looks at own properties only. */
 export function evaluate(expression: Expression, scope: Scope): unknown {
   switch (expression.is) {
@@ -40,7 +50,14 @@ export function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-function lookUp({ root, keys }: Path, scope: Scope): unknown {
+function lookUp(path: Path, scope: Scope): unknown {
+  const value = findValue(path, scope);
+  const [name] = path.keys;
+  if (path.root === "secrets" && name !== undefined && value === undefined) throw new MissingSecret(String(name));
+  return value;
+}
+
+function findValue({ root, keys }: Path, scope: Scope): unknown {
   let value: unknown = scope;
   for (const key of [root, ...keys]) {
     if (value === undefined || value === null || FORBIDDEN_NAMES.includes(String(key))) return undefined;

@@ -2,6 +2,7 @@ import type { QuestionId, RunId } from "../../id.ts";
 import { type Instant, later } from "../../instant.ts";
 import type { Checkpoint, StepFailure, StepRecord } from "../checkpoint.ts";
 import type { ToolStep, WorkflowStep } from "../definition/definition.ts";
+import { MissingSecret } from "../definition/evaluate.ts";
 import { TELLING_TOOLS } from "../definition/scope-name.ts";
 import { findItems, findRetryMs, findTimeoutMs } from "../definition/step-policy.ts";
 import { fillTemplate, isMet } from "../definition/template.ts";
@@ -382,7 +383,8 @@ function newRecord(step: WorkflowStep, now: Instant): StepRecord {
 
 /** An expression that cannot be evaluated is the failure of its step, and trying again does not help. */
 function wrongExpression(error: unknown): StepFailure {
-  return { code: "bad_expression", message: error instanceof Error ? error.message : String(error) };
+  const code = error instanceof MissingSecret ? "missing_secret" : "bad_expression";
+  return { code, message: error instanceof Error ? error.message : String(error) };
 }
 
 /** The input of a tool is always an object. */
