@@ -75,7 +75,7 @@ export function readComment(repo: string, comment: Comment): Reply | undefined {
   };
 }
 
-/** What confirms the author of a comment: GitHub's list of comments does not show every edit. */
+/** The lookup that confirms the author of a comment: the list of comments does not show every edit. */
 export function unconfirmed(reply: Reply, repo: string, { node_id: node, body }: Comment): Reply {
   return { ...reply, unconfirmed: { repo, node, body: body ?? "" } };
 }
