@@ -240,7 +240,8 @@ function outcomeTaker(
   return async (rows) => {
     const read = rows as QuestionSnapshot; // these verbs return one, as the route table says
     if (!isTakenByReading(read, by)) return rows;
-    const handed = await handOverOutcome(engine, read, { witness: "read", epoch: read.run.epoch });
+    // No start of an agent takes it: if the run is cancelled meanwhile, the reply shows that.
+    const handed = await handOverOutcome(engine, read, { witness: "read" });
     afterReply(outgoing, () =>
       work.afterwards(async () => {
         await handed.confirm?.();

@@ -57,6 +57,21 @@ describe("the token that asked takes the outcome", () => {
     );
   });
 
+  test("or sees that its run is cancelled in that very moment", async () => {
+    const { id, path } = await answered();
+    const { engine } = at.scene;
+    const { run } = await engine.read(id);
+    const handOver = engine.handOver.bind(engine);
+    engine.handOver = async (...given) => {
+      engine.handOver = handOver;
+      await engine.cancelRun(run.id, ADA);
+      return handOver(...given);
+    };
+    const { status, body } = await at.send("GET", path, { token: ci });
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: "answered", answer: "Redis" } });
+    expect(await settledState(id)).toMatchObject({ handover: { state: "void" }, run: "cancelled" });
+  });
+
   test("by another token of the same program", async () => {
     const { id, path } = await answered();
     await at.send("GET", path, { token: await at.token(CI) });
