@@ -153,7 +153,8 @@ describe("looking", () => {
       const looked = looks.map(async (argv) => {
         const { stdout, stderr } = await scene.typeWith(env, ...flags, ...argv);
         expect({ argv, stderr }).toEqual({ argv, stderr: expect.not.stringContaining("read only") });
-        if (folder.endsWith("copies")) expect(stdout.toString()).not.toContain("timed out");
+        // The schema of the settings describes deadlines.
+        if (folder.endsWith("copies") && argv[0] !== "config") expect(stdout.toString()).not.toContain("timed out");
       });
       await Promise.all(looked);
       expect(everythingIn(folder)).toEqual(before);

@@ -8,6 +8,7 @@ import type { Stage } from "./stage.ts";
 /** What an asker outside of runs was given for one of its questions. */
 export interface Heard {
   questionId: QuestionId;
+  tag: string;
   via: string;
   text: string;
   atMs: number;
@@ -117,7 +118,7 @@ export class Asker {
       if (got.id !== undefined && got.id !== id) await this.#judgeOther(tag, id, got.id);
       id = got.id ?? id;
     }
-    this.#deps.heard.push({ questionId: id, via: this.#way.name, text: got.text, atMs: Date.now() });
+    this.#deps.heard.push({ questionId: id, tag, via: this.#way.name, text: got.text, atMs: Date.now() });
     ledger.note(run, `${tag} heard: ${got.text.slice(0, 120).replaceAll("\n", " ")}`);
     return got.text;
   }
@@ -134,10 +135,15 @@ export class Asker {
     if (!isOver) ledger.fault(`an ask was refused by ${this.#way.name}`, `${tag}: ${words}`, this.#runId);
   }
 
-  /** The same ask finds its question as long as that waits, or has an outcome that was not given. */
+  /**
+   * The same ask finds its question as long as that waits, or has an outcome that was not given. After a deadline that
+   * ended it there is none, until somebody forces an answer.
+   */
   async #judgeOther(tag: string, first: QuestionId, other: QuestionId): Promise<void> {
     const { stage, ledger } = this.#deps;
-    const question = await stage.store.findQuestion(first);
+    const [question, asked] = [await stage.store.findQuestion(first), await stage.store.findQuestion(other)];
+    const forced = question?.status === "timeout" ? question.forced : undefined;
+    if (forced && asked && asked.askedAt <= forced.answer.at) return;
     const isOpen =
       question && (question.status === "pending" || /"state":"(owed|handing)"/.test(JSON.stringify(question)));
     if (isOpen)

@@ -120,12 +120,18 @@ function isCutPermission(question: Question): boolean {
   return question.kind === "approval" && handovers.some((each) => each.state === "handing" && each.by === "call");
 }
 
-/** An asker outside that heard that nobody answered in time does not come back for an answer that is forced later. */
+/**
+ * An asker outside that heard that nobody answered in time, or asked the same anew before an answer was forced, does not
+ * come back for that answer.
+ */
 function isForcedTooLate({ kept: { run, questions }, heard }: At): boolean {
   if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined) return false;
   const isForced = (question: Question): boolean =>
     run.owes.includes(question.id) && question.status === "timeout" && question.forced !== undefined;
-  return questions.some(isForced) && run.owes.every((id) => heard.some(({ questionId }) => questionId === id));
+  const isHeard = (question: Question): boolean =>
+    heard.some(({ questionId, tag }) => questionId === question.id || tag === tagOf(question));
+  const owing = questions.filter(({ id }) => run.owes.includes(id));
+  return owing.some(isForced) && owing.every(isHeard);
 }
 
 const ENDS: Partial<Record<RunStatus, (at: At) => boolean>> = {
