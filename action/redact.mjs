@@ -830,6 +830,7 @@ var SECRET_FORMS = [
   ["Adobe", "p8e-", alnum(30)],
   ["Beamer", "b_", /(?=[\w=-]{0,30}\d)[\w=-]{44}(?![\w-])/],
   ["Mapbox", "pk.eyJ sk.eyJ tk.eyJ", /[\w-]{20,}(?:\.[\w-]{10,})?/],
+  ["Mapbox", "pk. sk.", /[a-z0-9]{60}\.[a-z0-9]{22}/],
   ["Facebook", "EAA", alnum(50)],
   ["Instagram", "IGQ IGAA", word(60)],
   ["Twitter", "AAAAAAAAAAAAAAAAAAAAA", /[A-Za-z0-9%]{50,}/],
