@@ -4,6 +4,7 @@ import { findAwayMachine, needsMachine } from "../core/run/machine.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
+import { workerPidFile } from "./paths.ts";
 import { machinesFor, sayAway } from "./view/machine-view.ts";
 
 const PAGE = 100;
@@ -113,8 +114,17 @@ async function* pagesOf<Id, Row extends { id: Id }>(
 }
 
 async function wasKilled(context: Context) {
+  // Loaded on use: a worker that ended by itself, or that never ran, has no such file.
+  if (!(await hasFile(workerPidFile(context), context))) return false;
   const { wasWorkerKilled } = await import("./commands/service/worker.ts");
   return wasWorkerKilled(context);
+}
+
+function hasFile(path: string, context: Context): Promise<boolean> {
+  return context.readFile(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function hasWorker(context: Context) {

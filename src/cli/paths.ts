@@ -207,3 +207,14 @@ export function sayStore(store: StorePlace): string {
   const { protocol, username, host, pathname } = new URL(store.url);
   return oneLine(`${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname.replace(/\/$/, "")}`);
 }
+
+/** The lock file that the worker of this store holds on this machine. */
+export function workerLockFile({ place }: { place: StorePaths }): string {
+  const { store } = place;
+  return store.kind === "sqlite" ? join(store.file, "..", "askd.lock") : join(place.runtimeDir, "askd.lock");
+}
+
+/** The file in which the worker of this store on this machine keeps its process id; it is gone if that ended by itself. */
+export function workerPidFile(context: { place: StorePaths }): string {
+  return `${workerLockFile(context)}.pid`;
+}

@@ -11,10 +11,9 @@ import { listRunProcesses } from "../../../agents/process/process-list.ts";
 import type { KeptEvent } from "../../../core/trail/event.ts";
 import { shortId } from "../../../core/id.ts";
 import type { Context, ServingHandle } from "../../context.ts";
-import { homeVariables } from "../../paths.ts";
+import { homeVariables, workerLockFile } from "../../paths.ts";
 import { cutCells, textWidth } from "../../terminal/terminal.ts";
 import { sayBy } from "../../view/run-text.ts";
-import { workerLockFile } from "../service/worker.ts";
 import { waitForRunChange } from "../run/run-follow.ts";
 import { RunLog } from "../run/run-log.ts";
 

@@ -12,7 +12,8 @@ import { saySignIn } from "../../sign-in-link.ts";
 import { requireOutsideRun } from "../store/direct-store.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { backgroundEnv } from "./background-env.ts";
-import { STOP_MS, workerLockFile } from "./worker.ts";
+import { workerLockFile } from "../../paths.ts";
+import { STOP_MS } from "./worker.ts";
 
 /** Where a server listens unless a port is given. */
 export const DEFAULT_PORT = 4319;

@@ -4,6 +4,7 @@ import { Refusal } from "../../../core/refusal.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
+import { workerLockFile, workerPidFile } from "../../paths.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
@@ -67,7 +68,7 @@ async function workersOf(context: Context) {
 
 /** The process id of the background worker of this store, from its pid file. */
 export async function findWorkerPid(context: Context): Promise<number | undefined> {
-  const text = await context.readFile(pidFile(context)).catch(() => undefined); // a server is the worker, or an older askd
+  const text = await context.readFile(workerPidFile(context)).catch(() => undefined); // a server is the worker, or an older askd
   const { findIdentity } = await import("../../../agents/process/process-identity.ts");
   const [pid = "", ...born] = text?.trim().split(" ") ?? [];
   const found = /^[1-9]\d*$/.test(pid) ? await findIdentity(Number(pid)) : undefined;
@@ -76,7 +77,7 @@ export async function findWorkerPid(context: Context): Promise<number | undefine
 
 /** Says whether the last worker of this store on this machine was killed: one that ends by itself removes its pid file. */
 export async function wasWorkerKilled(context: Context): Promise<boolean> {
-  const isThere = await context.readFile(pidFile(context)).then(
+  const isThere = await context.readFile(workerPidFile(context)).then(
     () => true,
     () => false,
   );
@@ -85,7 +86,7 @@ export async function wasWorkerKilled(context: Context): Promise<boolean> {
 
 /** Writes the pid file of this worker, for `askd service stop`. Returns a function that removes it. */
 async function writeWorkerPid(context: Context) {
-  const file = pidFile(context);
+  const file = workerPidFile(context);
   const { findIdentity } = await import("../../../agents/process/process-identity.ts");
   const { replacePrivateFile } = await import("../../../agents/process/private-file.ts");
   const word = `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`;
@@ -95,16 +96,6 @@ async function writeWorkerPid(context: Context) {
     const found = await context.readFile(file).catch(() => undefined); // it is already gone
     if (found === word) await context.removeFile(file);
   };
-}
-
-function pidFile(context: Pick<Context, "place">) {
-  return `${workerLockFile(context)}.pid`;
-}
-
-/** The lock file that the worker of this store holds on this machine. */
-export function workerLockFile({ place }: Pick<Context, "place">): string {
-  const { store } = place;
-  return store.kind === "sqlite" ? join(store.file, "..", "askd.lock") : join(place.runtimeDir, "askd.lock");
 }
 
 export const command: Command<typeof flags> = {
