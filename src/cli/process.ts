@@ -164,8 +164,9 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
 const FILES: Pick<ProcessWorld, "readFile" | "writeFile" | "removeFile"> = {
   readFile: async (path) => {
     const { readFile: readBytes } = await import("node:fs/promises");
+    const bytes = await readBytes(path); // a file that is not there needs no more of the program
     const { decodeText } = await import("./terminal/decode-text.ts");
-    return decodeText(await readBytes(path), path);
+    return decodeText(bytes, path);
   },
   writeFile: async (path, text) => {
     const { mkdir, writeFile } = await import("node:fs/promises");
