@@ -163,6 +163,7 @@ export function channelSuite(
       await scene.pass(0);
       expect(await shownText()).toMatch(/acme\/[^ ]+ \(unverified\) · claude \(unverified\)/);
       await scene.engine.cancel(question.id, {}, ADA);
+      await scene.pass(0); // where its end is a message of its own, that comes first
       const { id: runId } = await scene.engine.createRun({ agent: "claude", repo: "acme/api" }, ADA);
       await scene.engine.ask(scene.input({ question: "Which port?" }), AGENT, { runId });
       await scene.pass(0);
