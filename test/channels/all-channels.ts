@@ -2,15 +2,7 @@ import type { Channel } from "../../src/core/channel/channel.ts";
 import { channelOpener } from "../../src/channels/channels.ts";
 import type { ChannelSettings } from "../../src/core/channel/channel-settings.ts";
 import { OUTBOUND } from "./loopback-server.ts";
-
-const SERVER = {
-  host: "127.0.0.1",
-  port: 1,
-  tls: "implicit",
-  user: "answers",
-  readPassword: () => "",
-  readCa: () => undefined,
-} as const;
+import { MAIL_SETTINGS } from "./mail-settings.ts";
 
 const SETTINGS: ChannelSettings = {
   telegram: { url: "http://127.0.0.1:1", readToken: () => "1:a" },
@@ -22,13 +14,11 @@ const SETTINGS: ChannelSettings = {
     readReplyToken: () => undefined,
   },
   email: {
+    ...MAIL_SETTINGS,
     from: "answers@example.com",
     to: ["team@example.com"],
-    smtp: SERVER,
-    imap: SERVER,
     authserv: "mx.example.com",
     removesForgedResults: true,
-    hasTags: true,
   },
   github: {
     url: "http://127.0.0.1:1",

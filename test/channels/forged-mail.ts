@@ -1,32 +1,16 @@
 import { emailChannel } from "../../src/channels/email/email.ts";
 import { readIncoming } from "../../src/channels/email/incoming-mail.ts";
 import type { Channel, InboundBatch, Reply } from "../../src/core/channel/channel.ts";
-import type { EmailSettings } from "../../src/core/channel/channel-settings.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import { parseDelivery } from "../../src/core/channel/delivery/delivery.ts";
 import { ROOMY, Scene } from "../scene.ts";
 import { OUTBOUND } from "./loopback-server.ts";
+import { MAIL_SETTINGS } from "./mail-settings.ts";
 
 const OWN = { local: "answers", domain: "askd.test" };
 const SERVER = "mx.askd.test";
 const BATCH = 200;
-const NO_SERVER = {
-  host: "127.0.0.1",
-  port: 1,
-  tls: "implicit",
-  user: "answers",
-  readPassword: () => "",
-  readCa: () => undefined,
-} as const;
-const SETTINGS: EmailSettings = {
-  from: "answers@askd.test",
-  to: [],
-  smtp: NO_SERVER,
-  imap: NO_SERVER,
-  authserv: SERVER,
-  removesForgedResults: false,
-  hasTags: true,
-};
+const SETTINGS = { ...MAIL_SETTINGS, authserv: SERVER };
 const RECEIVED = `Received: from x by ${SERVER} (Postfix) with ESMTPS id 1; Mon, 16 Nov 2026 15:12:09 +0000`;
 /** The server's own line, in which the sender's address speaks of a hand-over to a mailbox. */
 const SPOKEN = `Received: from x by ${SERVER} with ESMTPS (Exim 4.96) (envelope-from <"x with LMTP y"@evil.test>) id 1; Mon, 16 Nov 2026 15:12:09 +0000`;

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { githubChannel } from "../../src/channels/github/github.ts";
 import { findChannelSettings, reachOf } from "../../src/config/reach.ts";
 import type { GithubSettings } from "../../src/core/channel/channel-settings.ts";
@@ -335,7 +335,7 @@ test("comments so long that a page of them is not read are read in smaller pages
   expect(await find(id)).toMatchObject({ answer: { items: { "1": { values: ["Memcached"] } } } });
 });
 
-test.each([
+describe.each([
   [
     "is at its limit",
     {
@@ -344,21 +344,26 @@ test.each([
     },
   ],
   ["fails", { reply: { data: null, errors: [{ message: "Something went wrong while executing your query" }] } }],
-])("while GraphQL %s, a tick waits, and nobody hears that GitHub does not say whose it is", async (_name, problem) => {
-  const { service, scene, ask, find } = await aScene();
-  const id = await ask();
-  service.graphqlProblem = problem;
-  await service.tick(service.comments[0]!, "- [ ] **A) Redis**");
-  void scene.engine.work();
-  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
-  await settle();
-  expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
-    responses: [],
-    status: "pending",
+])("while GraphQL %s", (_name, problem) => {
+  test.each<[string, (service: GithubServer) => Promise<unknown>]>([
+    ["a tick", (service) => service.tick(service.comments[0]!, "- [ ] **A) Redis**")],
+    ["a comment", (service) => service.say("A")],
+  ])("%s waits without a word, and counts afterwards", async (_act, act) => {
+    const { service, scene, ask, find } = await aScene();
+    const id = await ask();
+    service.graphqlProblem = problem;
+    await act(service);
+    void scene.engine.work();
+    await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
+    await settle();
+    expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
+      responses: [],
+      status: "pending",
+    });
+    service.graphqlProblem = undefined;
+    await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
+    expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
   });
-  service.graphqlProblem = undefined;
-  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
-  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
 });
 
 test("a tick in a comment that GraphQL does not show is nobody's, and says so", async () => {
@@ -452,32 +457,6 @@ test("GitHub is asked once about each comment that may answer a question, and ab
   await service.say("thanks");
   await settle();
   expect(service.limits.of(/graphql/)).toHaveLength(1);
-});
-
-test.each([
-  [
-    "is at its limit",
-    {
-      reply: { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] },
-      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "0" },
-    },
-  ],
-  ["fails", { reply: { data: null, errors: [{ message: "Something went wrong while executing your query" }] } }],
-])("while GraphQL %s, a comment waits, and counts afterwards", async (_name, problem) => {
-  const { service, scene, ask, find } = await aScene();
-  const id = await ask();
-  service.graphqlProblem = problem;
-  await service.say("A");
-  void scene.engine.work();
-  await expect.poll(() => service.limits.of(/graphql/).length, WAIT).toBeGreaterThan(0);
-  await settle();
-  expect({ responses: service.responses(), status: (await find(id)).status }).toEqual({
-    responses: [],
-    status: "pending",
-  });
-  service.graphqlProblem = undefined;
-  await expect.poll(async () => (await find(id)).status, WAIT).toBe("answered");
-  expect(await find(id)).toMatchObject({ answer: { by: { id: "@mika" } } });
 });
 
 test("ticks belong to the person who set them, whoever edits the comment or takes one away", async () => {

@@ -13,25 +13,9 @@ import { receiveReplies } from "../../src/engine/reach/receive.ts";
 import { Scene } from "../scene.ts";
 import { Board } from "./board-channel.ts";
 import { OUTBOUND } from "./loopback-server.ts";
+import { MAIL_SETTINGS } from "./mail-settings.ts";
 
 const OWN = { local: "answers", domain: "askd.test" };
-const NO_SERVER = {
-  host: "127.0.0.1",
-  port: 1,
-  tls: "implicit",
-  user: "answers",
-  readPassword: () => "",
-  readCa: () => undefined,
-} as const;
-const SETTINGS: EmailSettings = {
-  from: "answers@askd.test",
-  to: [],
-  smtp: NO_SERVER,
-  imap: NO_SERVER,
-  authserv: undefined,
-  removesForgedResults: false,
-  hasTags: true,
-};
 
 /** The mail channel without servers, and mika, who has mail first and a board second. */
 export class MemoryMailbox {
@@ -45,7 +29,7 @@ export class MemoryMailbox {
   #count = 0;
 
   static async open(over: Partial<EmailSettings> = {}): Promise<MemoryMailbox> {
-    const mailbox = new MemoryMailbox({ ...SETTINGS, ...over });
+    const mailbox = new MemoryMailbox({ ...MAIL_SETTINGS, ...over });
     const mika = { email: "mika@people.test", telegram: "1", channels: ["email", "telegram"] };
     await mailbox.scene.engine.putPerson({ id: "mika", version: 0, groups: [], ...mika }, SYSTEM);
     return mailbox;

@@ -158,8 +158,7 @@ test("a definition that was planted under another hash is not run", async () => 
 test("an export in which the checkpoint of a run was changed is refused", async () => {
   const stage = new WorkflowStage();
   await stage.start(ASKING);
-  const lines: string[] = [];
-  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
+  const lines = await exported(stage);
   const edited = lines.map((line) => line.replaceAll(/"pendingQuestionId":"q_\w+",/g, ""));
   expect(edited).not.toEqual(lines);
   await expect(checkExport(Readable.from(edited))).rejects.toThrow(/checkpoint r_\w+ is not as its trail tells/);

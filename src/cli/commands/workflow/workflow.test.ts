@@ -275,13 +275,19 @@ describe("askd workflow list and graph", () => {
   });
 });
 
-test("askd workflow show says why an imported run does not begin", async () => {
+/** A store that has imported a run of a workflow that nobody approved there. */
+async function aStageWithImportedRun(): Promise<WorkflowStage> {
   const [stage, here] = [new WorkflowStage(), new WorkflowStage({ seed: "here" })];
   const workflow = await stage.approve(PLAIN);
   await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
   const lines: string[] = [];
   await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
   await importLines(here.store, Readable.from(lines), ADA);
+  return here;
+}
+
+test("askd workflow show says why an imported run does not begin", async () => {
+  const here = await aStageWithImportedRun();
   await here.doDue();
   const scene = new Scene({ store: () => here.store });
   const { stdout } = await type(scene, ["workflow", "show", "1"]);
@@ -291,12 +297,7 @@ test("askd workflow show says why an imported run does not begin", async () => {
 });
 
 test("askd workflow show says that an imported run needs the approval of its older definition", async () => {
-  const [stage, here] = [new WorkflowStage(), new WorkflowStage({ seed: "here" })];
-  const workflow = await stage.approve(PLAIN);
-  await stage.workflows.start({ workflow, cause: { type: "manual" }, inputs: {} }, ADA);
-  const lines: string[] = [];
-  await exportStore(stage.store, { version: "1", hasSecrets: true }, async (text) => void lines.push(text));
-  await importLines(here.store, Readable.from(lines), ADA);
+  const here = await aStageWithImportedRun();
   await here.approve(`${PLAIN}description: newer\n`);
   await here.doDue();
   const scene = new Scene({ store: () => here.store });
